@@ -70,13 +70,13 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise SetupError(f"{path}: cannot be read ({fault})") from fault
-    root, told = read_document(text)
+    root, syntax_problems = read_document(text)
     root, of_variables = expand(root, os.environ if environment is None else environment, keep_unset=False)
     reader = Reader(path.absolute().parent)
     _refuse_empty_list(root, reader)
     is_empty = isinstance(root, Scalar) and root.value is None
     config = AgentConfig() if is_empty else reader.read(root, AgentConfig, ())
-    problems = sorted({*told, *of_variables, *reader.problems})
+    problems = sorted({*syntax_problems, *of_variables, *reader.problems})
     if problems or config is INVALID:
         raise InvalidInputError("\n".join(problem.text(str(path)) for problem in problems))
     assert isinstance(config, AgentConfig)  # noqa: S101  what the reader was asked for

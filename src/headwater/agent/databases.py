@@ -89,11 +89,11 @@ _SPARKS: Final = _words("""
 _UNCLEAR: Final = "this URL does not show for certain which server, and only which, it connects to"
 
 
-def detour(url: str) -> str | None:
+def redirect_reason(url: str) -> str | None:
     """Why the URL may connect to another server than the one it names; None if it cannot, or is a local file.
 
-    >>> detour("jdbc:postgresql://db.example/shop?sslmode=require")
-    >>> detour("jdbc:postgresql://db.example/shop?PGHOST=elsewhere.example")
+    >>> redirect_reason("jdbc:postgresql://db.example/shop?sslmode=require")
+    >>> redirect_reason("jdbc:postgresql://db.example/shop?PGHOST=elsewhere.example")
     "its parameter 'PGHOST' may connect to another server"
     """
     if url.lower().startswith(_SQLITE):
@@ -110,13 +110,13 @@ def detour(url: str) -> str | None:
     names = [name.strip() for name, equals, _ in pieces if equals]
     also = frozenset({_NAMED_APART}) if kind == "sqlserver" and not found["host"] else frozenset()
     known = _COMMON | _OF_KIND.get(kind, frozenset()) | also
-    leads_away = next((name for name in names if name.lower() not in known), None)
-    if leads_away is not None:
-        return f"its parameter {leads_away[:40]!r} may connect to another server"
+    redirecting = next((name for name in names if name.lower() not in known), None)
+    if redirecting is not None:
+        return f"its parameter {redirecting[:40]!r} may connect to another server"
     return _UNCLEAR if any(count > 1 for count in Counter(map(str.lower, names)).values()) else None
 
 
-def detours(url: str, properties: Iterable[str]) -> list[str]:
+def redirecting_properties(url: str, properties: Iterable[str]) -> list[str]:
     """The driver properties that may make it connect elsewhere; none with SQLite."""
     if url.lower().startswith(_SQLITE):
         return []
@@ -125,9 +125,9 @@ def detours(url: str, properties: Iterable[str]) -> list[str]:
     return [name for name in properties if name.lower() not in known]
 
 
-def detours_by_spark(url: str, options: Iterable[str]) -> list[str]:
-    """As `detours`, for Spark's JDBC options, of which Spark passes only some to the driver."""
-    return detours(url, (name for name in options if name.lower() not in _SPARKS))
+def redirecting_options(url: str, options: Iterable[str]) -> list[str]:
+    """As `redirecting_properties`, for Spark's JDBC options, of which Spark passes only some to the driver."""
+    return redirecting_properties(url, (name for name in options if name.lower() not in _SPARKS))
 
 
 def _is_clear_descriptor(url: str) -> bool:

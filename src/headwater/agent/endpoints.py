@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
-from headwater.agent.databases import detour, detours, detours_by_spark
+from headwater.agent.databases import redirect_reason, redirecting_options, redirecting_properties
 from headwater.errors import InvalidInputError, InvalidNameError
 from headwater.model.naming import S3_SCHEMES
 from headwater.model.naming_jdbc import jdbc_dataset
@@ -139,11 +139,11 @@ def refusals(
 def named(spec: PipelineSpec) -> Iterator[NamedEndpoint]:
     """Every endpoint that a pipeline names, and the defaults where it names none."""
     for one in spec.inputs.values():
-        yield from _walk(one.reads, f"{one.place.path}.{_key(INPUT, one.reads)}")
+        yield from _walk(one.reads, f"{one.location.path}.{_key(INPUT, one.reads)}")
     for step in spec.processors:
-        yield from _walk(step.does, f"{step.place.path}.{_key(PROCESSOR, step.does)}")
+        yield from _walk(step.does, f"{step.location.path}.{_key(PROCESSOR, step.does)}")
     for output in spec.outputs:
-        yield from _walk(output.writes, f"{output.place.path}.{_key(OUTPUT, output.writes)}")
+        yield from _walk(output.writes, f"{output.location.path}.{_key(OUTPUT, output.writes)}")
     yield from _lineage(spec.lineage)
     yield from _in_spark(spec.spark)
     for field in fields(spec):
@@ -196,11 +196,11 @@ def _implied(value: object, path: str) -> Iterator[NamedEndpoint]:
         for index, address in enumerate(value.addresses):
             yield NamedEndpoint(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
     if isinstance(value, SqlInput | SqlOutput):
-        for name in detours_by_spark(value.url, value.options):
+        for name in redirecting_options(value.url, value.options):
             yield _may_connect_elsewhere(f"{path}.options.{name}")
     if isinstance(value, CatalogSpec) and value.type == "jdbc":
-        given = (name for name in value.options if name.startswith(_TO_DRIVER))
-        for name in detours(value.uri or "", (name.removeprefix(_TO_DRIVER) for name in given)):
+        of_driver = (name for name in value.options if name.startswith(_TO_DRIVER))
+        for name in redirecting_properties(value.uri or "", (name.removeprefix(_TO_DRIVER) for name in of_driver)):
             yield _may_connect_elsewhere(f"{path}.options.{_TO_DRIVER}{name}")
     if isinstance(value, CatalogSpec) and value.type == "glue" and "glue.endpoint" not in value.options:
         yield NamedEndpoint(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
@@ -212,13 +212,13 @@ def _in_spark(spark: Mapping[str, str]) -> Iterator[NamedEndpoint]:
         catalog, dot, name = key.rpartition(".")
         if not (catalog.startswith(_CATALOG) and dot and name in ("uri", "url") and _is_jdbc(url)):
             continue
-        beside = [each.removeprefix(f"{catalog}.") for each in spark if each.startswith(f"{catalog}.")]
+        options = [each.removeprefix(f"{catalog}.") for each in spark if each.startswith(f"{catalog}.")]
         if spark.get(catalog, "").endswith(_SPARKS_CATALOG):
-            led = detours_by_spark(url, beside)
+            redirecting = redirecting_options(url, options)
         else:
-            given = (each.removeprefix(_TO_DRIVER) for each in beside if each.startswith(_TO_DRIVER))
-            led = [f"{_TO_DRIVER}{each}" for each in detours(url, given)]
-        yield from (_may_connect_elsewhere(f"spark.{catalog}.{each}") for each in led)
+            of_driver = (each.removeprefix(_TO_DRIVER) for each in options if each.startswith(_TO_DRIVER))
+            redirecting = [f"{_TO_DRIVER}{each}" for each in redirecting_properties(url, of_driver)]
+        yield from (_may_connect_elsewhere(f"spark.{catalog}.{each}") for each in redirecting)
 
 
 def _may_connect_elsewhere(path: str) -> NamedEndpoint:
@@ -245,7 +245,7 @@ def _is_jdbc(text: str) -> bool:
 
 
 def _database(url: str) -> Endpoint | None:
-    if (why := detour(url)) is not None:
+    if (why := redirect_reason(url)) is not None:
         raise InvalidInputError(why)
     try:
         namespace = jdbc_dataset(url, "schema.table").namespace

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 15.0
 """How often to look for spools without an owner."""
-_FEEL_EVERY_S: Final = 1.0
+_CHECK_EVERY_S: Final = 1.0
 _JOIN_S: Final = 2.0
 
 _Targets = tuple[str | None, str | None]
@@ -50,7 +50,7 @@ class _Sending:
     thread: threading.Thread | None = None
     why: str | None = None
     is_over: bool = False
-    is_told_to_end: threading.Event = field(default_factory=threading.Event)
+    is_to_end: threading.Event = field(default_factory=threading.Event)
 
 
 class Leftovers:
@@ -88,21 +88,21 @@ class Leftovers:
             is_idle: whether no execution is active that may have adopted their spools.
         """
         known: dict[tuple[int, int], _Waiting | None] = {}
-        felt = []
+        current = []
         for one in ended:
             version = one.job_id, one.version
             if version not in known:
                 known[version] = self._waiting_for(self._store.version(*version).pipeline, is_idle=is_idle)
-            felt.append((one, _health_with(one.health, known[version])))
+            current.append((one, _health_with(one.health, known[version])))
         for pipeline in self._store.forgotten_with_waiting():
             if self._waiting_for(pipeline, is_idle=is_idle) is None:
                 self._store.drop_forgotten(pipeline)
-        return [(one, health) for one, health in felt if health != one.health]
+        return [(one, health) for one, health in current if health != one.health]
 
     def close(self) -> None:
         """Stop all emitters; undelivered events stay in the spools."""
         for sending in self._sendings.values():
-            sending.is_told_to_end.set()
+            sending.is_to_end.set()
         for sending in self._sendings.values():
             if sending.thread is not None:
                 sending.thread.join(_JOIN_S)
@@ -140,15 +140,15 @@ class Leftovers:
         # Imported here: the transports' libraries take 5 MB, which an agent without leftovers saves.
         from headwater.emit.emitter import Emitter
 
-        felt: object = None
+        reported: object = None
         try:
             key = load_or_create(self._home)
             with Emitter.of_node(config, key, observe=self._deliveries) as emitter:
-                while not sending.is_told_to_end.wait(_FEEL_EVERY_S):
-                    if (stats := emitter.stats()) != felt:
-                        felt, sending.why = stats, stats.last_error
+                while not sending.is_to_end.wait(_CHECK_EVERY_S):
+                    if (stats := emitter.stats()) != reported:
+                        reported, sending.why = stats, stats.last_error
                         self._wake()
-                    if emitter.settle(_FEEL_EVERY_S) and emitter.is_empty:
+                    if emitter.settle(_CHECK_EVERY_S) and emitter.is_empty:
                         break
         except Exception as fault:
             sending.why = f"{type(fault).__name__} in the agent"

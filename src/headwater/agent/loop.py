@@ -241,8 +241,8 @@ class Agent:
         if (wait_s := self._look_at_s - self.context.monotonic()) > 0:
             return wait_s
         now = self.context.now()
-        felt = self.leftovers.look([*with_waiting_events, *self._ended.values()], is_idle=is_idle)
-        self.store.record(now, *(after(one, HealthChanged(health), now) for one, health in felt))
+        changed = self.leftovers.look([*with_waiting_events, *self._ended.values()], is_idle=is_idle)
+        self.store.record(now, *(after(one, HealthChanged(health), now) for one, health in changed))
         self._ended.clear()
         self._look_at_s = self.context.monotonic() + LOOK_EVERY_S
         return LOOK_EVERY_S

@@ -30,5 +30,5 @@ def settings_line(settings: WorkerSettings) -> bytes:
 
 def read_settings(line: bytes) -> WorkerSettings:
     """Parse the settings."""
-    given = orjson.loads(line)
-    return WorkerSettings(**{**given, "home": Path(given["home"])})
+    members = orjson.loads(line)
+    return WorkerSettings(**{**members, "home": Path(members["home"])})

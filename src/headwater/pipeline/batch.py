@@ -22,7 +22,7 @@ def write_outputs(
     with _kept(_shared(spec), frames):
         for output in spec.all_outputs:
             before_each(output)
-            with named(output.place):
+            with named(output.location):
                 rows = write(observer.watch(output, frames[output.source]), output.writes)
             observer.wrote(output, rows)
 

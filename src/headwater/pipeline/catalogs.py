@@ -65,10 +65,10 @@ def spark_conf(name: str, catalog: CatalogSpec) -> dict[str, str]:
     Raises:
         SetupError: an environment variable that `options_env` names is not set.
     """
-    given = {"type": catalog.type, "uri": catalog.uri, "warehouse": catalog.warehouse}
+    settings = {"type": catalog.type, "uri": catalog.uri, "warehouse": catalog.warehouse}
     secret = {option: _from_environment(name, option, variable) for option, variable in catalog.options_env.items()}
     usual = _JDBC_OPTIONS if catalog.type == "jdbc" else {}
-    properties = {**{key: value for key, value in given.items() if value}, **usual, **catalog.options, **secret}
+    properties = {**{key: value for key, value in settings.items() if value}, **usual, **catalog.options, **secret}
     prefix = f"spark.sql.catalog.{name}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",
@@ -95,16 +95,16 @@ def prepare_lake(home: Path) -> None:
 
 
 def _make_catalog(database: Path) -> None:
-    made = database.with_name(f".{database.name}.{uuid.uuid4().hex}")
+    new_catalog = database.with_name(f".{database.name}.{uuid.uuid4().hex}")
     try:
-        with closing(sqlite3.connect(made, isolation_level=None)) as catalog:
+        with closing(sqlite3.connect(new_catalog, isolation_level=None)) as catalog:
             catalog.execute("PRAGMA journal_mode = WAL")
             for statement in _CATALOG_TABLES:
                 catalog.execute(statement)
         with suppress(FileExistsError):
-            os.link(made, database)
+            os.link(new_catalog, database)
     finally:
-        made.unlink(missing_ok=True)
+        new_catalog.unlink(missing_ok=True)
 
 
 def _database(home: Path) -> Path:

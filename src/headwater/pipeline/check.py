@@ -77,27 +77,27 @@ def check_source(
     except UnicodeDecodeError as error:
         mark = Mark(source.count(b"\n", 0, error.start) + 1, 1)
         return Checked(read_document("")[0], None, (Problem(mark, (), "not UTF-8"),))
-    root, told = read_document(text)
-    if told:
-        return Checked(root, None, told)
+    root, syntax_problems = read_document(text)
+    if syntax_problems:
+        return Checked(root, None, syntax_problems)
     written, of_settings = override(root, overrides)
     root, of_variables = expand(written, environment, keep_unset=keep_unset)
     reader = Reader(path.absolute().parent)
     draft = read_draft(root, reader)
-    frames = _put_together(draft, root, reader) if draft else None
+    frames = _resolved(draft, root, reader) if draft else None
     problems = tuple(sorted({*of_settings, *of_variables, *reader.problems}))
     if problems or draft is None or frames is None:
         return Checked(written, None, problems)
     return Checked(written, _spec(draft, frames, source, path), ())
 
 
-def _put_together(draft: Draft, root: Node, reader: Reader) -> Frames:
-    def tell(path: KeyPath, message: str) -> None:
-        reader.tell(node_at(root, path).mark, path, message)
+def _resolved(draft: Draft, root: Node, reader: Reader) -> Frames:
+    def report(path: KeyPath, message: str) -> None:
+        reader.report(node_at(root, path).mark, path, message)
 
     for path, message in complaints(draft):
-        tell(path, message)
-    return resolve(draft, tell)
+        report(path, message)
+    return resolve(draft, report)
 
 
 def _spec(draft: Draft, frames: Frames, source: bytes, path: Path) -> PipelineSpec:

@@ -13,7 +13,7 @@ from headwater.pipeline.kafka.read import read_kafka
 from headwater.pipeline.kafka.topics import KnownTopics
 from headwater.pipeline.processors.apply import apply
 from headwater.pipeline.sources.read import read
-from headwater.pipeline.spec import KafkaInput, PipelineSpec, Place, dead_letter_frame
+from headwater.pipeline.spec import KafkaInput, PipelineSpec, SourceLocation, dead_letter_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics, fe
     """The frames of every input; adds topics to `known`, and stores records of APIs below `fetched`."""
     found = InputFrames({}, {})
     for one in spec.inputs.values():
-        with named(one.place):
+        with named(one.location):
             if isinstance(one.reads, KafkaInput):
                 follow = spec.mode == "stream" and not one.reads.static
                 records = read_kafka(spark, one.name, one.reads, known, follow=follow)
@@ -51,7 +51,7 @@ def all_frames(
     """The frame of every input and step, by id."""
     frames = {**inputs.rows, **inputs.dead_letters}
     for step in spec.processors:
-        with named(step.place):
+        with named(step.location):
             frames[step.frame] = _settled(apply(spark, step, frames, spec, execution))
     return frames
 
@@ -69,10 +69,10 @@ def _settled(frame: DataFrame) -> DataFrame:
 
 
 @contextmanager
-def named(place: Place) -> Iterator[None]:
-    """Adds the place in the pipeline file to an exception of the block."""
+def named(location: SourceLocation) -> Iterator[None]:
+    """Adds the location in the pipeline file to an exception of the block."""
     try:
         yield
     except Exception as error:
-        error.add_note(f"{place.path} (line {place.line})")
+        error.add_note(f"{location.path} (line {location.line})")
         raise

@@ -10,10 +10,10 @@ def connection_options(database: SqlInput | SqlOutput) -> dict[str, str]:
     Raises:
         SetupError: a variable that the file names is not set.
     """
-    given = {
+    properties = {
         "url": database.url,
         "driver": database.driver,
         "user": database.user_env and from_environment(database.user_env),
         "password": database.password_env and from_environment(database.password_env),
     }
-    return {option: value for option, value in given.items() if value is not None}
+    return {option: value for option, value in properties.items() if value is not None}

@@ -45,8 +45,10 @@ def lint_pipeline(path: Path, environment: Mapping[str, str] | None = None) -> t
         return tuple(_problems(checked))
     silenced = _Silenced(source.decode("utf-8-sig"))
     ignored = frozenset(checked.spec.lint.ignore)
-    kept = (each for each in _findings(Subject(checked.spec, checked.written), silenced) if each.rule not in ignored)
-    return tuple(sorted(set(kept), key=lambda each: (each.line, each.rule, each.path, each.message)))
+    findings = (
+        each for each in _findings(Subject(checked.spec, checked.written), silenced) if each.rule not in ignored
+    )
+    return tuple(sorted(set(findings), key=lambda each: (each.line, each.rule, each.path, each.message)))
 
 
 def _problems(checked: Checked) -> Iterator[Finding]:

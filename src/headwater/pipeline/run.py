@@ -103,7 +103,7 @@ def run_pipeline(
     work.start()
     observer = _observer(spec, execution, context, promised)
     ended = _supervised(work, observer, stop, spec.lineage.running_interval, context.stop_grace_s)
-    result = _told(ended, observer, stop, execution.run_id)
+    result = _end_run(ended, observer, stop, execution.run_id)
     log.info("run ended", extra={"job": spec.name, "run_id": execution.run_id, "state": result.state})
     return result
 
@@ -164,7 +164,7 @@ def _wait_for_stop(mailbox: "SimpleQueue[Ended | None]") -> None:
         return
 
 
-def _told(ended: Ended | None, observer: Observer, stop: StopSignal, run_id: str) -> RunResult:
+def _end_run(ended: Ended | None, observer: Observer, stop: StopSignal, run_id: str) -> RunResult:
     """Report the end. Work that was completed before the stop reached it counts as complete."""
     if ended is not None and ended.error is None:
         return RunResult(

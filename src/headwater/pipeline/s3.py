@@ -54,9 +54,9 @@ def _settings(access: S3Access) -> dict[str, str]:
         "secret.key": access.secret_key_env,
         "session.token": access.session_token_env,
     }
-    given = {key: from_environment(variable) for key, variable in secret.items() if variable is not None}
+    properties = {key: from_environment(variable) for key, variable in secret.items() if variable is not None}
     if access.endpoint is not None:
-        given |= {"endpoint": access.endpoint, "path.style.access": "true"}
+        properties |= {"endpoint": access.endpoint, "path.style.access": "true"}
     if access.region is not None:
-        given["endpoint.region"] = access.region
-    return given
+        properties["endpoint.region"] = access.region
+    return properties

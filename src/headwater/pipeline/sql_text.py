@@ -100,8 +100,8 @@ def starred_tables(query: exp.Query) -> frozenset[TableParts]:
 
 def joins_without_condition(sql: str) -> frozenset[int]:
     """The lines of joins without ON, USING or a WHERE, that are not an explicit CROSS JOIN."""
-    said = any(token.text.upper() == "CROSS" for token in sqlglot.tokenize(sql, dialect="spark"))
-    joins = () if said else parsed_query(sql).find_all(exp.Join)
+    has_cross = any(token.text.upper() == "CROSS" for token in sqlglot.tokenize(sql, dialect="spark"))
+    joins = () if has_cross else parsed_query(sql).find_all(exp.Join)
     return frozenset(_line(join) for join in joins if _is_open(join))
 
 

@@ -43,7 +43,7 @@ class Streams:
         for output in self._spec.all_outputs:
             by_source.setdefault(output.source, []).append(output)
         for source, outputs in by_source.items():
-            with named(outputs[0].place):
+            with named(outputs[0].location):
                 self._start(source, outputs)
 
     def wait(self, check: Callable[[], None]) -> None:
@@ -147,7 +147,7 @@ class _MicroBatches:
         frame.persist()  # several outputs, or a single merge, read the rows more than once
         try:
             for output in self._outputs:
-                with named(output.place):
+                with named(output.location):
                     self._write_one(frame, output, number)
         except Exception as failure:
             self.failure = failure

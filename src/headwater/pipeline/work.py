@@ -131,7 +131,7 @@ class Work:
 
     def _before(self, output: Output) -> None:
         self._stop.check()
-        self._progress(f"writing {output.name or output.place.path}")
+        self._progress(f"writing {output.name or output.location.path}")
 
     def _cancel(self) -> None:
         session, streams = self._session, self._streams

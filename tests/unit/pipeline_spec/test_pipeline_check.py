@@ -23,7 +23,7 @@ from headwater.pipeline.spec import (
     LineageSpec,
     MetadataProcessor,
     PipelineSpec,
-    Place,
+    SourceLocation,
     SqlInput,
     SqlProcessor,
     StdoutOutput,
@@ -123,9 +123,9 @@ def test_a_spec_knows_its_file_and_where_its_parts_stand(tmp_path: Path) -> None
 
     assert spec.source == tmp_path / "orders.yaml"
     assert spec.source_sha256 == sha256(DESIGN.encode()).hexdigest()
-    assert spec.inputs["input"].place == Place("input", 5)
-    assert [each.place.line for each in spec.processors] == [8, 9, 10]
-    assert spec.outputs[0].place == Place("output", 12)
+    assert spec.inputs["input"].location == SourceLocation("input", 5)
+    assert [each.location.line for each in spec.processors] == [8, 9, 10]
+    assert spec.outputs[0].location == SourceLocation("output", 12)
 
 
 def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:

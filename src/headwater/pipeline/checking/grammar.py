@@ -152,7 +152,7 @@ def _owner(root: Fields, reader: Reader) -> dict[str, Any]:
     if "owner" not in root.nodes:
         return {}
     if "owners" in root.nodes:
-        reader.tell(root.keys["owners"], ("owners",), "expected owner or owners, found both")
+        reader.report(root.keys["owners"], ("owners",), "expected owner or owners, found both")
     return {"owners": (reader.read(root.nodes["owner"], Name, ("owner",)),)}
 
 
@@ -191,9 +191,9 @@ def _one_of(root: Fields, singular: str, reader: Reader) -> str:
     plural = f"{singular}s"
     present = [key for key in (singular, plural) if key in root.nodes]
     if len(present) == 2:
-        reader.tell(root.keys[plural], (plural,), f"expected {singular} or {plural}, found both")
+        reader.report(root.keys[plural], (plural,), f"expected {singular} or {plural}, found both")
     if not present:
-        reader.tell(root.mark, (), f"missing key {singular!r} (or {plural!r})")
+        reader.report(root.mark, (), f"missing key {singular!r} (or {plural!r})")
     return present[0] if present else singular
 
 
@@ -209,23 +209,23 @@ def _piece(node: Node, path: Path, slot: Slot, reader: Reader) -> Piece:
     if not isinstance(node, Fields):
         reader.expected(f"{slot.what}: one of {', '.join(slot.kinds)}", node, path)
         return Piece(path, node.mark, None, INVALID)
-    beside = reader.read_fields(node, slot.schema, path, (*slot.kinds, *slot.later))
+    fields = reader.read_fields(node, slot.schema, path, (*slot.kinds, *slot.later))
     kind = _kind(node, path, slot, reader)
     does = reader.read(node.nodes[kind], slot.kinds[kind], (*path, kind)) if kind else INVALID
-    known = {key: value for key, value in beside.items() if value is not INVALID}
+    known = {key: value for key, value in fields.items() if value is not INVALID}
     return Piece(path, node.mark, kind, does, known.get("name"), known.get("from"))
 
 
 def _kind(node: Fields, path: Path, slot: Slot, reader: Reader) -> str | None:
     later = slot.later & node.nodes.keys()
     for key in later:
-        reader.tell(node.keys[key], (*path, key), f"{key} is not available yet; there are {', '.join(slot.kinds)}")
+        reader.report(node.keys[key], (*path, key), f"{key} is not available yet; there are {', '.join(slot.kinds)}")
     present = [key for key in node.nodes if key in slot.kinds]
     misspelt = node.nodes.keys() - slot.kinds.keys() - slot.schema.types.keys()
     if len(present) > 1:
-        reader.tell(
+        reader.report(
             node.keys[present[1]], path, f"expected one of {', '.join(slot.kinds)}, found {' and '.join(present)}"
         )
     elif not present and not misspelt:
-        reader.tell(node.mark, path, f"missing {slot.what}: one of {', '.join(slot.kinds)}")
+        reader.report(node.mark, path, f"missing {slot.what}: one of {', '.join(slot.kinds)}")
     return present[0] if len(present) == 1 else None

@@ -96,18 +96,18 @@ class Reader:
         known = [*schema.types, *also]
         for key in node.nodes.keys() - set(known):
             close = nearest(key, known) or f", expected one of {', '.join(sorted(known))}"
-            self.tell(node.keys[key], (*path, key), f"unknown key{close}")
+            self.report(node.keys[key], (*path, key), f"unknown key{close}")
         for key in schema.required - node.nodes.keys():
-            self.tell(node.mark, path, f"missing key {key!r}")
+            self.report(node.mark, path, f"missing key {key!r}")
         types = {key: schema.types[key] for key in node.nodes if key in schema.types}
         return {key: self.read(node.nodes[key], expected, (*path, key)) for key, expected in types.items()}
 
     def expected(self, what: str, node: Node, path: Path, hint: str = "") -> Invalid:
         """Report that something else was expected here."""
-        self.tell(node.mark, path, f"expected {what}, found {_found(node, path)}{hint}")
+        self.report(node.mark, path, f"expected {what}, found {_found(node, path)}{hint}")
         return INVALID
 
-    def tell(self, mark: Mark, path: Path, message: str) -> None:
+    def report(self, mark: Mark, path: Path, message: str) -> None:
         """Report a problem."""
         self.problems.append(Problem(mark, path, message))
 

@@ -25,8 +25,8 @@ def client_properties(kafka: KafkaInput | KafkaOutput) -> dict[str, str]:
     Raises:
         SetupError: an environment variable with the user or password is not set.
     """
-    given = {key.removeprefix(PREFIX): value for key, value in kafka.options.items() if key.startswith(PREFIX)}
-    return {**given, "bootstrap.servers": ",".join(kafka.addresses), **_security(kafka.security)}
+    properties = {key.removeprefix(PREFIX): value for key, value in kafka.options.items() if key.startswith(PREFIX)}
+    return {**properties, "bootstrap.servers": ",".join(kafka.addresses), **_security(kafka.security)}
 
 
 def spark_options(kafka: KafkaInput | KafkaOutput) -> dict[str, str]:

@@ -108,8 +108,8 @@ def schema_id_of_record() -> Column:
 
 def no_such_version() -> Column:
     """The reason for a record whose schema id is not one of the topic's."""
-    told = F.lit("the versions of the topic's subject read here do not include its schema id ")
-    return F.concat(told, schema_id_of_record().cast("string"))
+    prefix = F.lit("the versions of the topic's subject read here do not include its schema id ")
+    return F.concat(prefix, schema_id_of_record().cast("string"))
 
 
 def _framed() -> Column:

@@ -212,10 +212,10 @@ def _dead_letters(judged: DataFrame, reads: KafkaInput) -> DataFrame:
 
 def _headers_with_reason() -> Column:
     where = {"reason": F.col(_REASON), "topic": F.col("topic")}
-    where |= {place: F.col(place).cast("string") for place in ("partition", "offset")}
-    told = [
+    where |= {name: F.col(name).cast("string") for name in ("partition", "offset")}
+    added = [
         F.struct(F.lit(f"headwater.{key}").alias("key"), text.cast("binary").alias("value"))
         for key, text in where.items()
     ]
     empty = F.expr("CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)")
-    return F.concat(F.coalesce(F.col("headers"), empty), F.array(*told))
+    return F.concat(F.coalesce(F.col("headers"), empty), F.array(*added))

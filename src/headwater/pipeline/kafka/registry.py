@@ -79,13 +79,13 @@ class Registry:
         return int(self._read(answer, subject)["id"])
 
     def _version(self, subject: str, number: int) -> Version:
-        told = self._get(f"/subjects/{subject}/versions/{number}", f"version {number} of {subject!r}")
-        return Version(subject, number, int(told["id"]), told.get("schemaType") or "AVRO", told["schema"])
+        answer = self._get(f"/subjects/{subject}/versions/{number}", f"version {number} of {subject!r}")
+        return Version(subject, number, int(answer["id"]), answer.get("schemaType") or "AVRO", answer["schema"])
 
     def _config(self, path: str) -> str | None:
         answer = self._ask("GET", path)
-        told = answer.json() if answer.status_code == httpx.codes.OK else {}
-        level = told.get("compatibilityLevel") or told.get("compatibility")
+        config = answer.json() if answer.status_code == httpx.codes.OK else {}
+        level = config.get("compatibilityLevel") or config.get("compatibility")
         return level if isinstance(level, str) else None
 
     def _get(self, path: str, what: str) -> Any:  # noqa: ANN401  (JSON)

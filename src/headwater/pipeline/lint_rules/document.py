@@ -31,10 +31,12 @@ def _names(subject: Subject) -> Hits:
         yield Hit(("name",), f"{spec.name!r} should be lower-case words joined by hyphens")
     for name, each in spec.inputs.items():
         if not _SNAKE.fullmatch(name):
-            yield Hit(tuple(each.place.path.split(".")), f"{name!r} should be lower-case words joined by underscores")
+            yield Hit(
+                tuple(each.location.path.split(".")), f"{name!r} should be lower-case words joined by underscores"
+            )
     for processor in spec.processors:
         if processor.name and not _SNAKE.fullmatch(processor.name):
-            path = (*processor.place.path.split("."), "name")
+            path = (*processor.location.path.split("."), "name")
             yield Hit(path, f"{processor.name!r} should be lower-case words joined by underscores")
 
 

@@ -13,33 +13,33 @@ def _unused(subject: Subject) -> Hits:
     used = frozenset[str]().union(*(ancestors(spec, output.source) for output in spec.outputs))
     for name, each in spec.inputs.items():
         if name not in used:
-            yield Hit(path_of(each.place), f"no output uses the input {name!r}")
+            yield Hit(path_of(each.location), f"no output uses the input {name!r}")
     for processor in spec.processors:
         if processor.frame not in used:
-            yield Hit(path_of(processor.place), f"no output uses the result of {processor.frame!r}")
+            yield Hit(path_of(processor.location), f"no output uses the result of {processor.frame!r}")
 
 
 def _inferred_types(subject: Subject) -> Hits:
     for name, each in subject.spec.inputs.items():
         if isinstance(each.reads, FileInput) and each.reads.format in ("csv", "json") and each.reads.schema is None:
-            yield Hit(path_of(each.place, "file"), f"the column types of {name!r} depend on the files' contents")
+            yield Hit(path_of(each.location, "file"), f"the column types of {name!r} depend on the files' contents")
 
 
 def _implicit_source(subject: Subject) -> Hits:
     implicit = [output for output in subject.spec.outputs if not _has_from(subject, output)]
     for output in implicit if len(implicit) < len(subject.spec.outputs) else ():
-        yield Hit(path_of(output.place), f"has no `from` and so writes the last frame, {output.source!r}")
+        yield Hit(path_of(output.location), f"has no `from` and so writes the last frame, {output.source!r}")
 
 
 def _has_from(subject: Subject, output: Output) -> bool:
-    node = node_at(subject.written, path_of(output.place))
+    node = node_at(subject.written, path_of(output.location))
     return isinstance(node, Fields) and "from" in node.nodes
 
 
 def _no_dead_letter(subject: Subject) -> Hits:
     for name, each in subject.spec.inputs.items():
         if isinstance(each.reads, KafkaInput) and each.reads.format != "raw" and each.reads.dead_letter is None:
-            yield Hit(path_of(each.place, "kafka"), f"one unreadable record of {name!r} fails the run")
+            yield Hit(path_of(each.location, "kafka"), f"one unreadable record of {name!r} fails the run")
 
 
 RULES: Final = (

@@ -39,7 +39,7 @@ def _append_on_rerun(subject: Subject) -> Hits:
         match output.writes:
             case FileOutput(mode="append") | IcebergOutput(mode="append") | SqlOutput(mode="append"):
                 yield Hit(
-                    path_of(output.place, _kind(output), "mode"), "a second run over the same data appends it again"
+                    path_of(output.location, _kind(output), "mode"), "a second run over the same data appends it again"
                 )
 
 
@@ -49,7 +49,8 @@ def _random_key(subject: Subject) -> Hits:
             for key in keys:
                 if not _gives_deterministically(processor, key):
                     yield Hit(
-                        path_of(processor.place), f"key column {key!r} of the merge has a different value in every run"
+                        path_of(processor.location),
+                        f"key column {key!r} of the merge has a different value in every run",
                     )
 
 
@@ -57,7 +58,7 @@ def _repeated_key(subject: Subject) -> Hits:
     for output, keys in _merges(subject.spec):
         if not any(_may_make_unique(each, keys) for each in processors_behind(subject.spec, output.source)):
             yield Hit(
-                path_of(output.place, "iceberg", "on"),
+                path_of(output.location, "iceberg", "on"),
                 "no processor before it makes the incoming rows unique in these keys",
             )
 
@@ -69,7 +70,7 @@ def _overwrites_what_it_reads(subject: Subject) -> Hits:
     for output in subject.spec.outputs:
         match output.writes:
             case FileOutput(mode="overwrite", path=folder) if any(_may_lie_in(path, folder) for path in read):
-                yield Hit(path_of(output.place, "file", "path"), "the same pipeline reads this path")
+                yield Hit(path_of(output.location, "file", "path"), "the same pipeline reads this path")
 
 
 def _may_lie_in(path: str, folder: str) -> bool:
@@ -90,7 +91,7 @@ def _same_target(subject: Subject) -> Hits:
             by_target[_target(output.writes)].append(output)
     for first, *others in by_target.values():
         for output in others:
-            yield Hit(path_of(output.place, _kind(output)), f"writes to the same target as {first.place.path}")
+            yield Hit(path_of(output.location, _kind(output)), f"writes to the same target as {first.location.path}")
 
 
 def _dropped_table(subject: Subject) -> Hits:
@@ -99,7 +100,7 @@ def _dropped_table(subject: Subject) -> Hits:
             options = {key.lower(): value for key, value in output.writes.options.items()}
             if options.get("truncate") != "true":
                 yield Hit(
-                    path_of(output.place, "sql", "mode"),
+                    path_of(output.location, "sql", "mode"),
                     "overwrite drops the table and creates it anew without its indexes and grants",
                 )
 
@@ -107,7 +108,7 @@ def _dropped_table(subject: Subject) -> Hits:
 def _no_dataset(subject: Subject) -> Hits:
     spec = subject.spec
     if spec.lineage.enabled and all(isinstance(output.writes, StdoutOutput) for output in spec.outputs):
-        yield Hit(path_of(spec.outputs[0].place), "standard output is not a dataset")
+        yield Hit(path_of(spec.outputs[0].location), "standard output is not a dataset")
 
 
 def _kind(output: Output) -> str:

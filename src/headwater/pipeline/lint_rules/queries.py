@@ -15,9 +15,9 @@ from headwater.pipeline.spec import (
     KafkaInput,
     MappingProcessor,
     PipelineSpec,
-    Place,
     Processor,
     S3Input,
+    SourceLocation,
     SqlProcessor,
 )
 from headwater.pipeline.sql_text import (
@@ -45,7 +45,7 @@ def _undeclared_table(subject: Subject) -> Hits:
             if len(parts) > 1 or viewed(processor, parts[0]) is None:
                 known = ", ".join(processor.views)
                 yield Hit(
-                    path_of(processor.place, "sql", "query"),
+                    path_of(processor.location, "sql", "query"),
                     f"{'.'.join(parts)} is neither an input nor a processor; known are {known}",
                     line,
                 )
@@ -54,19 +54,19 @@ def _undeclared_table(subject: Subject) -> Hits:
 def _open_join(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
         for line in joins_without_condition(query):
-            yield Hit(path_of(processor.place, "sql", "query"), "the join combines every row with every row", line)
+            yield Hit(path_of(processor.location, "sql", "query"), "the join combines every row with every row", line)
 
 
 def _limit_without_order(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
         for line in limits_without_order(parsed_query(query)):
-            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps arbitrary rows", line)
+            yield Hit(path_of(processor.location, "sql", "query"), "LIMIT without ORDER BY keeps arbitrary rows", line)
 
 
 def _arbitrary_row(subject: Subject) -> Hits:
     for processor in subject.spec.processors if subject.spec.mode == "batch" else ():
         if isinstance(processor.does, DedupeProcessor) and not processor.does.order_by:
-            yield Hit(path_of(processor.place, "dedupe"), "an arbitrary one of several rows is kept")
+            yield Hit(path_of(processor.location, "dedupe"), "an arbitrary one of several rows is kept")
 
 
 def _queries(spec: PipelineSpec) -> Iterator[tuple[Processor, str]]:
@@ -83,30 +83,30 @@ def _sql_texts(spec: PipelineSpec) -> Iterator[tuple[Path, str, Callable[[str], 
     for each in spec.inputs.values():
         match each.reads:
             case S3Input(schema=str(ddl)):
-                yield path_of(each.place, "s3", "schema"), ddl, parsed_schema
+                yield path_of(each.location, "s3", "schema"), ddl, parsed_schema
             case FileInput(schema=str(ddl)):
-                yield path_of(each.place, "file", "schema"), ddl, parsed_schema
+                yield path_of(each.location, "file", "schema"), ddl, parsed_schema
             case HttpInput(schema=str(ddl)):
-                yield path_of(each.place, "http", "schema"), ddl, parsed_schema
+                yield path_of(each.location, "http", "schema"), ddl, parsed_schema
             case KafkaInput(schema=str(ddl)):
-                yield path_of(each.place, "kafka", "schema"), ddl, parsed_schema
+                yield path_of(each.location, "kafka", "schema"), ddl, parsed_schema
             case GenerateInput(columns=columns):
-                yield from _expressions(each.place, "generate", columns)
+                yield from _expressions(each.location, "generate", columns)
     for processor in spec.processors:
         match processor.does:
             case SqlProcessor(query=query):
-                yield path_of(processor.place, "sql", "query"), query, parsed_query
+                yield path_of(processor.location, "sql", "query"), query, parsed_query
             case FilterProcessor(condition=condition):
-                yield path_of(processor.place, "filter", "condition"), condition, parsed_expression
+                yield path_of(processor.location, "filter", "condition"), condition, parsed_expression
             case MappingProcessor(columns=columns):
-                yield from _expressions(processor.place, "mapping", columns)
+                yield from _expressions(processor.location, "mapping", columns)
 
 
 def _expressions(
-    place: Place, kind: str, columns: Mapping[str, str]
+    location: SourceLocation, kind: str, columns: Mapping[str, str]
 ) -> Iterator[tuple[Path, str, Callable[[str], object]]]:
     for column, expression in columns.items():
-        yield path_of(place, kind, "columns", column), expression, parsed_expression
+        yield path_of(location, kind, "columns", column), expression, parsed_expression
 
 
 RULES: Final = (

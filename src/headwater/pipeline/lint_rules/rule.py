@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headwater.pipeline.checking.document import Node, Scalar, node_at
 from headwater.pipeline.checking.problems import Path
-from headwater.pipeline.spec import PipelineSpec, Place
+from headwater.pipeline.spec import PipelineSpec, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,6 @@ class Rule:
     find: Callable[[Subject], Hits]
 
 
-def path_of(place: Place, *below: str) -> Path:
+def path_of(location: SourceLocation, *below: str) -> Path:
     """The key path of an input, processor or output; its steps have no dots."""
-    return (*place.path.split("."), *below)
+    return (*location.path.split("."), *below)

@@ -35,7 +35,7 @@ def _star_into_table(subject: Subject) -> Hits:
         star = open_frames.get(output.source)
         if star and isinstance(output.writes, IcebergOutput | SqlOutput):
             message = f"{output.writes.table} gets all columns of {' and '.join(star.tables)}"
-            yield Hit(path_of(star.processor.place, "sql", "query"), message)
+            yield Hit(path_of(star.processor.location, "sql", "query"), message)
 
 
 def _open_frames(spec: PipelineSpec) -> dict[str, _Star | None]:

@@ -30,7 +30,7 @@ def apply(
     if isinstance(processor.does, SqlProcessor):
         return _queried(spark, processor.does, {view: frames[frame] for view, frame in processor.views.items()})
     if processor.source is None:  # `check` gives every other step a source
-        raise AssertionError(f"{processor.place.path}: no source")
+        raise AssertionError(f"{processor.location.path}: no source")
     source = frames[processor.source]
     match processor.does:
         case MappingProcessor() as does:

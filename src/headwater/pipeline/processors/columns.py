@@ -14,18 +14,18 @@ def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
     Raises:
         InvalidPipelineError: a column to be dropped does not exist.
     """
-    made = {name: F.expr(expression).alias(name) for name, expression in does.columns.items()}
+    mapped = {name: F.expr(expression).alias(name) for name, expression in does.columns.items()}
     if not does.keep:
-        return frame.select(*made.values())
+        return frame.select(*mapped.values())
     # Spark's names are case-insensitive, so `Price` replaces `price`.
-    by_lower = {name.lower(): column for name, column in made.items()}
+    by_lower = {name.lower(): column for name, column in mapped.items()}
     there = {name.lower() for name in frame.columns}
     dropped = {name.lower() for name in does.drop}
     if missing := [name for name in does.drop if name.lower() not in there]:
         raise InvalidPipelineError(f"drop: no column {', '.join(missing)}; the columns are {', '.join(frame.columns)}")
-    kept = [
+    others = [
         by_lower.pop(name.lower(), F.col(quoted_column(name)))
         for name in frame.columns
         if name.lower() not in dropped or name.lower() in by_lower
     ]
-    return frame.select(*kept, *by_lower.values())
+    return frame.select(*others, *by_lower.values())

@@ -33,8 +33,8 @@ class BackgroundObserver:
     `watch` and `watch_stream` are answered at once; the other calls queue a task and return.
     """
 
-    def __init__(self, teller: Reporter) -> None:
-        self._teller = teller
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
         self._tasks: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._thread = ObserverThread(self._work, "headwater-lineage")
         self._thread.start()
@@ -43,31 +43,31 @@ class BackgroundObserver:
         """Queue the START event, with what Spark, if there is one, knows about the datasets."""
         if session is not None:
             self._tasks.put(lambda: activate(session))
-        self._tasks.put(lambda: self._teller.begin(session))
+        self._tasks.put(lambda: self._reporter.begin(session))
 
     def planned(
         self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
     ) -> None:
         """Count rows from here on; queue the analysis of the frames' inputs and column lineage."""
-        self._teller.ready_to_count(next(iter(frames.values())).sparkSession)
-        self._tasks.put(lambda: self._teller.planned(inputs, frames, topics))
+        self._reporter.ready_to_count(next(iter(frames.values())).sparkSession)
+        self._tasks.put(lambda: self._reporter.planned(inputs, frames, topics))
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
         """The frame to write in place of this one, at once."""
-        return self._teller.watch(output, frame)
+        return self._reporter.watch(output, frame)
 
     def watch_stream(self, frame: DataFrame) -> DataFrame:
         """The frame to write in place of this one, at once."""
-        return self._teller.watch_stream(frame)
+        return self._reporter.watch_stream(frame)
 
     def wrote(self, output: Output, rows: int | None) -> None:
         """Queue a write, for the counters."""
-        self._tasks.put(lambda: self._teller.wrote(output, rows))
+        self._tasks.put(lambda: self._reporter.wrote(output, rows))
 
     def running(self) -> None:
         """Queue a RUNNING event, unless other tasks are waiting."""
         if self._tasks.empty():
-            self._tasks.put(self._teller.running)
+            self._tasks.put(self._reporter.running)
 
     def end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters | None:
         """Wait until the thread has done all tasks and emitted the last event; returns the counters.
@@ -76,12 +76,12 @@ class BackgroundObserver:
         the rest.
         """
         ended: SimpleQueue[Counters] = SimpleQueue()
-        self._tasks.put(lambda: ended.put(self._teller.end(state, why, failure)))
+        self._tasks.put(lambda: ended.put(self._reporter.end(state, why, failure)))
         self._tasks.put(None)
         self._thread.join(_PATIENCE_S)
         if ended.empty():
             log.warning("lineage is incomplete: Spark does not respond", extra={"state": state})
-            return self._teller.end_without_spark(state, why, failure)
+            return self._reporter.end_without_spark(state, why, failure)
         return ended.get()
 
     def _work(self) -> None:

@@ -34,12 +34,12 @@ def merged_output(writes: Sequence[Described]) -> Described:
     if schemas := _each(_Schema, [write.facets.get("schema") for write in writes]):
         facets["schema"] = _all_fields(schemas)
     statistics = _each(_Statistics, [write.written.get("outputStatistics") for write in writes])
-    told = sum_of(Moved(one.rowCount, one.size, one.fileCount) for one in statistics)
+    total = sum_of(Moved(one.rowCount, one.size, one.fileCount) for one in statistics)
     return Described(
         last.id,
         facets,
         last.read,
-        {**last.written, **({"outputStatistics": written_facet(told)} if statistics else {})},
+        {**last.written, **({"outputStatistics": written_facet(total)} if statistics else {})},
     )
 
 
@@ -51,5 +51,7 @@ def _all_fields(schemas: Sequence[_Schema]) -> _Schema:
     """The union of fields, each as last given, in order of first appearance."""
     fields = {field.name: field for schema in schemas for field in schema.fields or []}
     return _Schema(
-        fields=[attrs.evolve(field, ordinal_position=place) for place, field in enumerate(fields.values(), start=1)]
+        fields=[
+            attrs.evolve(field, ordinal_position=position) for position, field in enumerate(fields.values(), start=1)
+        ]
     )

@@ -67,7 +67,7 @@ class Reporter:
         version = session.version if session is not None else "unknown"
         self._engine = pipeline_facets(self._spec, version)
         self._guard.attempt("datasets", lambda: self._datasets.describe(session), None)
-        self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
+        self._emit(RunState.START, {"headwater_run": counters_facet(Counters())})
 
     def ready_to_count(self, session: SparkSession) -> None:
         """Count rows written from now on; counts from before a stream's restart are kept."""
@@ -115,7 +115,7 @@ class Reporter:
         """Emit RUNNING, with the counters so far and a stream's progress."""
         if self._lifecycle.begun and not self._lifecycle.over:
             self._refresh()
-            self._tell(RunState.RUNNING, self._progress_facets(self._counters(None)))
+            self._emit(RunState.RUNNING, self._progress_facets(self._counters(None)))
 
     def end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
         """Emit COMPLETE, FAIL or ABORT, with the final counters; no events after it."""
@@ -129,7 +129,7 @@ class Reporter:
     def end_without_spark(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
         """As `end`, with what is known so far; for another thread, if this one is blocked in a call to Spark."""
         if not self._lifecycle.begun:
-            self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
+            self._emit(RunState.START, {"headwater_run": counters_facet(Counters())})
         return self._emit_end(state, why, failure)
 
     def _emit_end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
@@ -137,7 +137,7 @@ class Reporter:
         facets = self._progress_facets(counters)
         if failure is not None:
             facets["errorMessage"] = failure_facet(failure)
-        self._tell(RunState[state], facets)
+        self._emit(RunState[state], facets)
         return counters
 
     def _columns(self, frame: DataFrame) -> Facet | None:
@@ -158,9 +158,9 @@ class Reporter:
         return facet_of(spread(found, datasets.members), datasets.behind), gap_texts(found.gaps)
 
     def _learn_output(self, output: Output, frames: Mapping[str, DataFrame], columns: Facet | None) -> None:
-        self._columns_of[output.place.path] = columns
-        self._datasets.learn_output(output.place.path, frames[output.source])
-        described = self._datasets.outputs.get(output.place.path)
+        self._columns_of[output.location.path] = columns
+        self._datasets.learn_output(output.location.path, frames[output.source])
+        described = self._datasets.outputs.get(output.location.path)
         if described is not None:
             described.facets.pop("columnLineage", None)  # that of an earlier schema
             if columns is not None:
@@ -176,7 +176,7 @@ class Reporter:
         self._guard.attempt("statistics", lambda: self._refresh_inputs(accounts), None)
 
     def _refresh_output(self, accounts: RunFigures, output: Output) -> None:
-        path = output.place.path
+        path = output.location.path
         if path in accounts.versions and isinstance(output.writes, IcebergOutput) and self._session is not None:
             described = self._datasets.described_again(self._session, path, output.writes)
             if described is not None:
@@ -229,7 +229,7 @@ class Reporter:
             facets["headwater_stream"] = HeadwaterStreamFacet(sources=sources)
         return facets
 
-    def _tell(self, state: RunState, facets: dict[str, RunFacet]) -> None:
+    def _emit(self, state: RunState, facets: dict[str, RunFacet]) -> None:
         """Emit an event; if a dataset's facet cannot be serialised, without the datasets."""
         full = partial(self._event, facets, with_datasets=True)
         bare = partial(self._event, facets, with_datasets=False)

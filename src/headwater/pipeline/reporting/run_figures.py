@@ -56,9 +56,11 @@ class RunFigures:
         self._executions: dict[str, Executions] = {}
         aside = frozenset(one.source for one in spec.dead_letters)
         self._progress = Progress(session, aside) if spec.mode == "stream" else None
-        self._tables = {one.place.path: one.writes for one in spec.all_outputs if isinstance(one.writes, IcebergOutput)}
+        self._tables = {
+            one.location.path: one.writes for one in spec.all_outputs if isinstance(one.writes, IcebergOutput)
+        }
         self._observations = {
-            one.place.path: f"{OBSERVED_ROWS}_{number}"
+            one.location.path: f"{OBSERVED_ROWS}_{number}"
             for number, one in enumerate(spec.outputs)
             if isinstance(one.writes, SqlOutput)
         }
@@ -71,7 +73,7 @@ class RunFigures:
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
         """The frame to write, with its rows counted if neither the sink's metrics nor a snapshot report them."""
         self._listen(output, frame.sparkSession)
-        observation = self._observations.get(output.place.path)
+        observation = self._observations.get(output.location.path)
         return frame if observation is None else _observed(frame, observation)
 
     def watch_stream(self, frame: DataFrame) -> DataFrame:
@@ -80,7 +82,7 @@ class RunFigures:
 
     def wrote(self, output: Output, rows: int | None) -> None:
         """Count what was written to an output, or by a micro-batch of it."""
-        path, thread = output.place.path, self._thread_of(output)
+        path, thread = output.location.path, self._thread_of(output)
         with self._lock:
             if rows is not None:
                 self._tally.add_write(path, Moved(rows=rows))
@@ -112,7 +114,7 @@ class RunFigures:
 
     def written(self, output: Output) -> Moved | None:
         """How much was written to an output; None if unknown."""
-        known = self._tally.written.get(output.place.path)
+        known = self._tally.written.get(output.location.path)
         if known is None and self._progress is not None and isinstance(output.writes, FileOutput):
             return Moved(rows=self._progress.rows_out().get(output.source, 0))
         return known
@@ -169,10 +171,10 @@ class RunFigures:
     def _count_snapshots(self, path: str) -> None:
         table, streaming = self._tables[path].table, self._progress is not None
         known = self._counted_to.get(table)
-        made = snapshots_of_run(self._session, table, self._execution, known, streaming=streaming)
-        if made:
-            self._counted_to[table] = self.versions[path] = made[0].id
-        for snapshot in made:
+        snapshots = snapshots_of_run(self._session, table, self._execution, known, streaming=streaming)
+        if snapshots:
+            self._counted_to[table] = self.versions[path] = snapshots[0].id
+        for snapshot in snapshots:
             self._tally.add_write(path, snapshot.moved)
 
     @cached_property

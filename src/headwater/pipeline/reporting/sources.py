@@ -98,15 +98,15 @@ class Datasets:
         for output in self.spec.all_outputs:
             described = self.guard.attempt("output", partial(self._described_output, session, output.writes), None)
             if described is not None:
-                self.outputs[output.place.path] = described
+                self.outputs[output.location.path] = described
             if isinstance(output.writes, IcebergOutput) and (described is None or "schema" not in described.facets):
-                self._new_tables.add(output.place.path)
+                self._new_tables.add(output.location.path)
 
     def learn_topics(self, topics: Mapping[str, tuple[Topic, ...]]) -> None:
         """Add the topics found, with the current schemas of their payloads."""
         if self.topics:  # a stream goes on with a new schema: its tables may have new columns
             self._new_tables |= {
-                one.place.path for one in self.spec.all_outputs if isinstance(one.writes, IcebergOutput)
+                one.location.path for one in self.spec.all_outputs if isinstance(one.writes, IcebergOutput)
             }
         self.topics = dict(topics)
         for name, found in topics.items():
@@ -125,8 +125,8 @@ class Datasets:
         if dataset.namespace != SOURCE or name not in self.topics:
             return [dataset]
         fields = fields_of(self.topics[name])
-        told = zip(self.topics[name], self._by_input[name], strict=True)
-        return [described.id for topic, described in told if column in fields[topic.name] or column.startswith("_")]
+        by_topic = zip(self.topics[name], self._by_input[name], strict=True)
+        return [described.id for topic, described in by_topic if column in fields[topic.name] or column.startswith("_")]
 
     def read_through(self, name: str, frame: DataFrame) -> None:
         """Add the sources of an input frame's relations, with their versions and columns."""
@@ -142,9 +142,9 @@ class Datasets:
                 self.opaque.add(relation.source)
             self._learn(described, relation, frame.schema)
 
-    def learn_function(self, given: DataFrame, gave: DataFrame) -> None:
+    def learn_function(self, before: DataFrame, after: DataFrame) -> None:
         """Find the relations whose rows a user's function created itself, by comparing its argument and its result."""
-        self._of_functions |= _in_memory(gave) - _in_memory(given)
+        self._of_functions |= _in_memory(after) - _in_memory(before)
 
     def learn_relations(self, session: SparkSession, analysed: Java, plan: Plan) -> None:
         """Add the sources of a frame's relations; undeclared tables named in SQL become inputs.
@@ -195,7 +195,7 @@ class Datasets:
     def learn_output(self, path: str, frame: DataFrame) -> None:
         """Set an output's columns; an existing table keeps its own."""
         described = self.outputs.get(path)
-        writes = next(one.writes for one in self.spec.all_outputs if one.place.path == path)
+        writes = next(one.writes for one in self.spec.all_outputs if one.location.path == path)
         if isinstance(writes, KafkaOutput):
             frame = frame.select(*map(quoted_column, payload_columns(frame, writes)))
         if described is not None and not (isinstance(writes, KafkaOutput) and writes.format == "raw"):
@@ -274,8 +274,8 @@ class Datasets:
 
 
 def _in_memory(frame: DataFrame) -> set[int]:
-    made = leaves_of(frame._jdf.queryExecution().analyzed())
-    local = (leaf.output() for leaf in made if leaf.productPrefix() == "LocalRelation")
+    leaves = leaves_of(frame._jdf.queryExecution().analyzed())
+    local = (leaf.output() for leaf in leaves if leaf.productPrefix() == "LocalRelation")
     return {columns.head().exprId().id() for columns in local if not columns.isEmpty()}
 
 

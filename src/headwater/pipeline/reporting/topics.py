@@ -70,17 +70,17 @@ def cut_at_payloads(plan: str) -> bytes:
 
 def _cut(entries: list[Entry]) -> list[Entry]:
     """A pre-order tree, and all trees in its entries' fields, without the parts below an input's rows."""
-    kept: list[Entry] = []
-    place = 0
-    while place < len(entries):
-        name = _payload_of(entries[place])
+    cut_entries: list[Entry] = []
+    index = 0
+    while index < len(entries):
+        name = _payload_of(entries[index])
         if name is None:
-            kept.append({key: _cut_within(value) for key, value in entries[place].items()})
-            place += 1
+            cut_entries.append({key: _cut_within(value) for key, value in entries[index].items()})
+            index += 1
         else:
-            kept.append(_relation(name, entries[place + 1]))
-            place = _end_of_tree(entries, place)
-    return kept
+            cut_entries.append(_relation(name, entries[index + 1]))
+            index = _end_of_tree(entries, index)
+    return cut_entries
 
 
 def _cut_within(value: Any) -> Any:  # noqa: ANN401  (JSON)
@@ -95,12 +95,12 @@ def _relation(name: str, project: Entry) -> Entry:
     return {"class": "KafkaPayload", "num-children": 0, "output": columns, "sourceName": f"{SOURCE}{name}"}
 
 
-def _end_of_tree(entries: list[Entry], place: int) -> int:
+def _end_of_tree(entries: list[Entry], index: int) -> int:
     pending = 1
     while pending:
-        pending += entries[place]["num-children"] - 1
-        place += 1
-    return place
+        pending += entries[index]["num-children"] - 1
+        index += 1
+    return index
 
 
 def _payload_of(entry: Entry) -> str | None:

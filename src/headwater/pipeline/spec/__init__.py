@@ -3,7 +3,7 @@
 These dataclasses are also the grammar: `checking.reading` reads a YAML file by their fields. So a new key is a new
 field, and a new kind of input, processor or output is a dataclass here and an entry in `checking.grammar`.
 
-whole        a whole file, and the places of its parts
+whole        a whole file, and the locations of its parts
 inputs       the kinds of input; processors: the kinds of step; outputs: the kinds of output
 connections  connections to servers
 settings     settings besides the data flow: lineage, catalogs, stream, agent, lint
@@ -59,7 +59,15 @@ from headwater.pipeline.spec.settings import (
     Schedule,
     StreamSpec,
 )
-from headwater.pipeline.spec.whole import Input, Mode, Output, PipelineSpec, Place, Processor, dead_letter_frame
+from headwater.pipeline.spec.whole import (
+    Input,
+    Mode,
+    Output,
+    PipelineSpec,
+    Processor,
+    SourceLocation,
+    dead_letter_frame,
+)
 
 __all__ = [
     "METADATA_FIELDS",
@@ -99,7 +107,6 @@ __all__ = [
     "OutputKind",
     "Paging",
     "PipelineSpec",
-    "Place",
     "Processor",
     "ProcessorKind",
     "PythonProcessor",
@@ -109,6 +116,7 @@ __all__ = [
     "Schedule",
     "SchemaRegistry",
     "SignatureProcessor",
+    "SourceLocation",
     "SqlInput",
     "SqlOutput",
     "SqlProcessor",

@@ -1,4 +1,4 @@
-"""A whole pipeline file, and the places of its parts.
+"""A whole pipeline file, and the locations of its parts.
 
 Frames: every input and every processor has one frame. Its id is the name of the input, the `name` of the processor, or
 `processors.N` for a processor without a name. Every `from` is resolved, so execution only looks up ids.
@@ -19,8 +19,8 @@ Mode = Literal["batch", "stream"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The position of a part in the pipeline file, for messages: `Place("pipeline.processors.0", 12)`."""
+class SourceLocation:
+    """The position of a part in the pipeline file, for messages: `SourceLocation("pipeline.processors.0", 12)`."""
 
     path: str
     line: int
@@ -32,7 +32,7 @@ class Input:
 
     name: FrameName
     reads: InputKind
-    place: Place
+    location: SourceLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Processor:
     frame: str
     source: str | None
     views: Mapping[str, str]
-    place: Place
+    location: SourceLocation
     name: FrameName | None = None
 
 
@@ -59,7 +59,7 @@ class Output:
 
     writes: OutputKind
     source: str
-    place: Place
+    location: SourceLocation
     name: Name | None = None
 
 
@@ -101,7 +101,7 @@ class PipelineSpec:
             Output(
                 writes=writes,
                 source=dead_letter_frame(one.name),
-                place=Place(f"{one.place.path}.kafka.dead_letter", one.place.line),
+                location=SourceLocation(f"{one.location.path}.kafka.dead_letter", one.location.line),
             )
             for one in self.inputs.values()
             if isinstance(one.reads, KafkaInput) and one.reads.dead_letter and (writes := one.reads.dead_letter.writes)
