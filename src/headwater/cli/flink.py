@@ -109,7 +109,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
     from headwater.lab.part import SMALL_JVM
 
     try:
-        is_available = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
+        is_available = environments.is_created(flink.FLINK) and jars.is_fetched(flink.FLINK)
     except SetupError:
         is_available = False
     if not is_available:

@@ -46,7 +46,7 @@ _SignedOption = Annotated[
     bool, typer.Option("--require-signed", help="Refuse events without a valid signature by a trusted key.")
 ]
 _KeptMbOption = Annotated[int, typer.Option(min=0, help="Memory in MB for cached past states (`asOf`, `logSize`).")]
-_BesideOption = Annotated[
+_RecordingOption = Annotated[
     bool | None,
     typer.Option(
         "--beside/--alone",
@@ -113,7 +113,7 @@ def serve(
     port: _PortOption = 5000,
     require_signed: _SignedOption = False,
     kept_mb: _KeptMbOption = DEFAULT_KEPT_MB,
-    beside: _BesideOption = None,
+    records_in_process: _RecordingOption = None,
     database: _DatabaseOption = None,
     log_name: _LogNameOption = None,
     retain_raw_days: _RetainRawDaysOption = None,
@@ -139,7 +139,7 @@ def serve(
             config = ServiceConfig(
                 require_signed=require_signed,
                 kept_mb=kept_mb,
-                records_in_process=_has_spare_core() if beside is None else beside,
+                records_in_process=_has_spare_core() if records_in_process is None else records_in_process,
                 retain_raw_days=retain_raw_days,
                 tokens=tokens_path(home),
                 entrance=way_in,

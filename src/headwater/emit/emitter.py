@@ -146,10 +146,10 @@ class Emitter:
         if not self.settle(timeout_s):
             return False
         # Spools before transports: an event that moves from a spool to the file meanwhile is synced in one of them.
-        kept = [courier.sync() for courier in self._couriers]
-        kept += [FileTransport(self._config.file).sync()] if self._config.file else []
-        kept += [self._chain.sync()] if self._chain else []
-        return all(kept)
+        synced = [courier.sync() for courier in self._couriers]
+        synced += [FileTransport(self._config.file).sync()] if self._config.file else []
+        synced += [self._chain.sync()] if self._chain else []
+        return all(synced)
 
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything put before is delivered or refused; False on timeout."""

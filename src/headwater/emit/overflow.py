@@ -101,7 +101,7 @@ class Overflow:
             path = self._path()
             self._fd, self._bytes, self._files = None, 0, self._files + 1
             self._unfinished += 1
-        yield from _worked_off(path)
+        yield from _remaining_batches(path)
         self._unfinished -= 1
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ def left_behind(directory: Path) -> Generator[Batch]:
         is_worked_off = False
         try:
             for path in sorted(claim.path.glob("*.events")):
-                yield from _worked_off(path)
+                yield from _remaining_batches(path)
             is_worked_off = True
         finally:
             (claim.remove if is_worked_off else claim.release)()
@@ -179,22 +179,22 @@ class _Signed:
         self._path.unlink(missing_ok=True)
 
 
-def _worked_off(path: Path) -> Generator[Batch]:
+def _remaining_batches(path: Path) -> Generator[Batch]:
     """The rest of a killed process's overflow, from its signed offset; deleted once all was passed on."""
-    beside = _Signed(path)
-    offset, signed = beside.read()
+    progress = _Signed(path)
+    offset, signed = progress.read()
     if signed:
         yield Batch(signed, is_signed=True)
-        beside.pass_on()
+        progress.pass_on()
     with path.open("rb") as lines:
         lines.seek(offset)
         # An unterminated line was cut short by a kill: its put never returned.
         whole = (line[:-1] for line in lines if line.endswith(b"\n"))
         while batch := [_outgoing(line) for line in islice(whole, BATCH)]:
-            yield Batch(batch, keep=partial(beside.keep, lines.tell()))
-            beside.pass_on()
+            yield Batch(batch, keep=partial(progress.keep, lines.tell()))
+            progress.pass_on()
     path.unlink()
-    beside.remove()
+    progress.remove()
 
 
 def _line(outgoing: Outgoing) -> bytes:

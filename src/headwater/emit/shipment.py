@@ -22,7 +22,7 @@ from headwater.signing.verify import Verification
 
 _PATTERN: Final = "*.jsonl"
 _MOST_TOGETHER: Final = 64
-_MOST_TOLD: Final = 1_000
+_MOST_TROUBLES: Final = 1_000
 _UNFINISHED: Final = "unfinished"
 _TO_FINISH_S: Final = 0.2
 """How long to wait for the end of an unterminated last line; a writer needs no longer."""
@@ -78,9 +78,9 @@ class Shipped:
         before = self.held_back_before or self.refused_before
         return not (self.held_back or self.refused or before or self.left or self.unfinished)
 
-    def tell(self, file: str, behind: Undelivered, *, is_from_before: bool = False) -> None:
+    def add_trouble(self, file: str, behind: Undelivered, *, is_from_before: bool = False) -> None:
         """Add to the troubles, up to their limit."""
-        if len(self.troubles) < _MOST_TOLD:
+        if len(self.troubles) < _MOST_TROUBLES:
             self.troubles.append(Trouble(file, *behind, is_from_before))
 
 
@@ -129,31 +129,31 @@ def _ship_files(folder: Path, how: ShipmentOptions, marks: Marks, shipped: Shipp
             done.add(_inode(file))
             mark = marks.of(file)
             if not any(mark is other for other in seen):  # a copy has the same
-                _tell_of_before(file, mark, shipped)
+                _add_earlier_troubles(file, mark, shipped)
             seen.append(mark)
             _ship_file(file, mark, how, marks, shipped)
             if shipped.why is None and _unfinished_line(file) is not None:
                 how.wait(_TO_FINISH_S)
                 _ship_file(file, mark, how, marks, shipped)
-            _tell_of_unfinished(file, shipped)
+            _add_unfinished(file, shipped)
     for path in _files(folder, order):
         with suppress(FileNotFoundError), path.open("rb") as file:  # it may be rotated away meanwhile
             if _inode(file) not in done:  # it has no complete line
-                _tell_of_unfinished(file, shipped)
+                _add_unfinished(file, shipped)
 
 
-def _tell_of_before(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
+def _add_earlier_troubles(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
     shipped.held_back_before += mark.held_back
     shipped.refused_before += mark.refused
     for behind in mark.behind:
-        shipped.tell(Path(file.name).name, behind, is_from_before=True)
+        shipped.add_trouble(Path(file.name).name, behind, is_from_before=True)
 
 
-def _tell_of_unfinished(file: IO[bytes], shipped: Shipped) -> None:
+def _add_unfinished(file: IO[bytes], shipped: Shipped) -> None:
     number = _unfinished_line(file)
     if number is not None:
         shipped.unfinished += 1
-        shipped.tell(Path(file.name).name, Undelivered(number, _UNFINISHED, "the line is incomplete"))
+        shipped.add_trouble(Path(file.name).name, Undelivered(number, _UNFINISHED, "the line is incomplete"))
 
 
 def _unfinished_line(file: IO[bytes]) -> int | None:
@@ -221,7 +221,7 @@ class _FileProgress:
         """Record that the line did not arrive."""
         behind = Undelivered(line.number, verdict, reason)
         self.behind.append((line.end, behind))
-        self.shipped.tell(Path(self.file.name).name, behind)
+        self.shipped.add_trouble(Path(self.file.name).name, behind)
 
     def reach(self, end: int) -> None:
         """Persist that no line up to this offset is sent again."""

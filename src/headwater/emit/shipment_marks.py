@@ -1,4 +1,4 @@
-"""Marks of how far each file was sent, and which lines did not arrive; kept beside the files, so a disk can be moved.
+"""Marks of how far each file was sent, and which lines did not arrive, next to the files, so a disk can be moved.
 
 A file is identified by digests of its first line and of the end of the sent part, not by its name, which may change.
 """
@@ -119,8 +119,8 @@ def _tail(file: IO[bytes], end: int) -> str:
 
 
 def _written(mark: Mark) -> list[Any]:
-    place = [mark.first, mark.end, mark.tail]
-    return [*place, mark.held_back, mark.refused, mark.behind] if mark.behind else place
+    position = [mark.first, mark.end, mark.tail]
+    return [*position, mark.held_back, mark.refused, mark.behind] if mark.behind else position
 
 
 def _read(path: Path) -> list[Mark]:

@@ -23,7 +23,7 @@ def lock_of(part: str, project: Path = PROJECT) -> Path:
     return once.source_of(part, "requirements.lock", project)
 
 
-def is_made(part: str, project: Path = PROJECT) -> bool:
+def is_created(part: str, project: Path = PROJECT) -> bool:
     """Whether the environment is complete, of this Python version, and matches the current lock."""
     is_complete = once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
     return is_complete and packages_of(part, project).is_dir()

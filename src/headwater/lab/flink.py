@@ -68,7 +68,7 @@ def _java(heap: str, site: Site, main: str) -> list[str]:
 
 def _configure(site: Site) -> None:
     port = site.ports["jobmanager"]
-    kept = site.folder.parent / "jobmanager"
+    storage = site.folder.parent / "jobmanager"
     settings: dict[str, object] = {
         "jobmanager.rpc.address": HOST,
         "jobmanager.rpc.port": port + 1,
@@ -94,8 +94,8 @@ def _configure(site: Site) -> None:
         "taskmanager.resource-id": "taskmanager",
         "metrics.fetcher.update-interval": 1000,
         "web.refresh-interval": 1000,
-        "execution.checkpointing.dir": f"file://{kept}/checkpoints",
-        "execution.checkpointing.savepoint-dir": f"file://{kept}/savepoints",
+        "execution.checkpointing.dir": f"file://{storage}/checkpoints",
+        "execution.checkpointing.savepoint-dir": f"file://{storage}/savepoints",
         "io.tmp.dirs": str(site.folder / "tmp"),
         "blob.storage.directory": str(site.folder / "tmp"),
     }

@@ -159,7 +159,7 @@ class Lab:
                 progress(f"{part.name}: downloading {pom} with Maven (once)")
                 jars.fetch(pom)
         for part in parts:
-            if part.python is not None and not environments.is_made(part.python):
+            if part.python is not None and not environments.is_created(part.python):
                 progress(f"{part.name}: creating a Python environment for {part.python} (once)")
                 environments.make(part.python)
 
@@ -230,10 +230,10 @@ class Lab:
     def _figures(self, part: Part) -> dict[str, float | None]:
         """The figures of the last start; empty if there was none, or they were not written completely."""
         try:
-            noted = json.loads((self._folder / part.name / _FIGURES).read_text())
+            figures = json.loads((self._folder / part.name / _FIGURES).read_text())
         except (OSError, ValueError):
             return {}
-        return noted if isinstance(noted, dict) else {}
+        return figures if isinstance(figures, dict) else {}
 
 
 def _waves(parts: Sequence[Part]) -> Iterator[list[Part]]:

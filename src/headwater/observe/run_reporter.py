@@ -75,16 +75,16 @@ class RunReporter:
         """Emit an event, unless its state is not valid now; a missing START is emitted before it."""
         if state != RunState.START and not self._lifecycle.begun:
             self.emit(RunState.START)
-        said = content or Content()
+        sent = content or Content()
 
         def body(state: RunState, time: datetime) -> bytes:
             return run_event(
                 state,
                 time,
-                Run(runId=self._run_id, facets={**self._facets, **said.facets}),
+                Run(runId=self._run_id, facets={**self._facets, **sent.facets}),
                 self._job,
-                inputs=[one.as_input() for one in said.inputs],
-                outputs=[one.as_output() for one in said.outputs],
+                inputs=[one.as_input() for one in sent.inputs],
+                outputs=[one.as_output() for one in sent.outputs],
             )
 
         self._lifecycle.emit(state, body, at)

@@ -48,7 +48,9 @@ class ObserverThread:
     def _warn(self, why: str) -> None:
         if not self._is_warned:
             self._is_warned = True
-            told = {"which": self._name, "why": why}
+            details = {"which": self._name, "why": why}
             log.warning(
-                "cannot start a lineage thread (%(which)s): %(why)s; the program goes on without it", told, extra=told
+                "cannot start a lineage thread (%(which)s): %(why)s; the program goes on without it",
+                details,
+                extra=details,
             )

@@ -82,7 +82,7 @@ def named_as(facet: Facet, schema: object) -> Facet:
     fields = (schema.fields or []) if isinstance(schema, schema_dataset.SchemaDatasetFacet) else []
     own = {field.name.lower(): field.name for field in fields}
     exact = {field.name for field in fields}
-    named = {name if name in exact else own.get(name.lower(), name): made for name, made in facet.fields.items()}
+    named = {name if name in exact else own.get(name.lower(), name): inputs for name, inputs in facet.fields.items()}
     return Facet(fields=named, dataset=facet.dataset)
 
 
@@ -92,10 +92,10 @@ def united(facets: Iterable[Facet]) -> Facet:
     dataset: list[column_lineage_dataset.InputField] = []
     for facet in facets:
         dataset += facet.dataset or []
-        for name, made in facet.fields.items():
-            fields[name] += made.inputFields
+        for name, inputs in facet.fields.items():
+            fields[name] += inputs.inputFields
     return Facet(
-        fields={name: column_lineage_dataset.Fields(inputFields=_one_each(made)) for name, made in fields.items()},
+        fields={name: column_lineage_dataset.Fields(inputFields=_one_each(inputs)) for name, inputs in fields.items()},
         dataset=_one_each(dataset),
     )
 
@@ -107,24 +107,26 @@ def gap_texts(gaps: Iterable[Gap]) -> list[str]:
 
 def _input_fields(inputs: Iterable[ColumnInput[DatasetId]]) -> list[column_lineage_dataset.InputField]:
     """One entry per column, with all its transformations; sorted, so that equal plans give equal facets."""
-    ways: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
+    transformations: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
     for one in inputs:
         how = one.transformation
-        ways[ColumnId(one.dataset, one.column)].add((how.type, str(how.subtype), how.masking))
-    return _told(ways)
+        transformations[ColumnId(one.dataset, one.column)].add((how.type, str(how.subtype), how.masking))
+    return _merged_inputs(transformations)
 
 
 def _one_each(inputs: Iterable[column_lineage_dataset.InputField]) -> list[column_lineage_dataset.InputField]:
     """Merge entries of the same column."""
-    ways: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
+    transformations: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
     for one in inputs:
         for how in one.transformations or []:
             column = ColumnId(DatasetId(one.namespace, one.name), one.field)
-            ways[column].add((how.type, str(how.subtype), bool(how.masking)))
-    return _told(ways)
+            transformations[column].add((how.type, str(how.subtype), bool(how.masking)))
+    return _merged_inputs(transformations)
 
 
-def _told(ways: Mapping[ColumnId, set[tuple[str, str, bool]]]) -> list[column_lineage_dataset.InputField]:
+def _merged_inputs(
+    transformations: Mapping[ColumnId, set[tuple[str, str, bool]]],
+) -> list[column_lineage_dataset.InputField]:
     return [
         column_lineage_dataset.InputField(
             namespace=column.dataset.namespace,
@@ -132,8 +134,8 @@ def _told(ways: Mapping[ColumnId, set[tuple[str, str, bool]]]) -> list[column_li
             field=column.column,
             transformations=[
                 column_lineage_dataset.Transformation(type=kind, subtype=subtype, description="", masking=masking)
-                for kind, subtype, masking in sorted(ways[column])
+                for kind, subtype, masking in sorted(transformations[column])
             ],
         )
-        for column in sorted(ways)
+        for column in sorted(transformations)
     ]
