@@ -23,7 +23,7 @@ from confluent_kafka import Consumer, TopicPartition
 from headwater.lab.kafka import ANY_CREDENTIALS
 from headwater.lab.lab import Lab
 from tests.support.app import Body
-from tests.support.connect_lab import ConnectLab, Edge, made
+from tests.support.connect_lab import ConnectLab, Edge, generated_orders
 from tests.support.ports import free_ports
 from tests.support.script import loaded
 from tests.support.service import Service, eventually, running
@@ -324,7 +324,7 @@ def _last_by_supplier(story: Story) -> dict[str, float]:
 def _sold(*factors: str) -> dict[str, float]:
     """By supplier the sum of the product of these fields of all orders."""
     sums: dict[str, float] = {}
-    for order in (order for task in range(TASKS) for order in made(0, task, EACH)):
+    for order in (order for task in range(TASKS) for order in generated_orders(0, task, EACH)):
         sums[order["supplier"]] = sums.get(order["supplier"], 0) + prod(order[factor] for factor in factors)
     return sums
 

@@ -20,7 +20,7 @@ from headwater.lab.kafka import CONNECTORS
 from headwater.lab.lab import Lab
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import verify_event
-from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, made, play, shown
+from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, generated_orders, play, shown
 from tests.support.ports import free_ports
 from tests.support.service import Service, eventually, running
 from tests.support.spec import Specification
@@ -360,7 +360,7 @@ def columns_of_spark() -> set[Edge]:
 
 def the_data_are_complete(story: Story) -> None:
     orders, bids = story.lab.records("orders"), story.lab.records("bids")
-    sold = [order for stream in range(TASKS) for order in made(0, stream, 400)]
+    sold = [order for stream in range(TASKS) for order in generated_orders(0, stream, 400)]
     once = {order["order_id"]: order for order in orders}
 
     assert contents(once.values(), *VERSION_1) == contents(sold, *VERSION_1)

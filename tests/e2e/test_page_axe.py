@@ -42,7 +42,7 @@ VIEWS: Final = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running(tmp_path_factory.mktemp("axe")) as service:
-        service.tell(events())
+        service.post_events(events())
         yield service
 
 

@@ -30,7 +30,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
     fields = [{"name": "revenue", "type": "double"}]
     report = dataset("report", columnLineage=facet(fields=columns), schema=facet(fields=fields))
     with running(tmp_path) as service:
-        service.tell([completed("load", 0, ["sales"], [report])])
+        service.post_events([completed("load", 0, ["sales"], [report])])
         yield service
 
 
@@ -91,7 +91,7 @@ def test_an_open_job_shows_its_newest_run_while_others_are_busy(service: Service
         runs = page.get_by_role("complementary", name="Details").get_by_role("heading", name="Runs")
         expect(runs).to_have_text("Runs 1")
 
-        service.tell([completed("load", 1, ["sales"], [])])
+        service.post_events([completed("load", 1, ["sales"], [])])
 
         expect(runs).to_have_text("Runs 2")
 

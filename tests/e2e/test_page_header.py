@@ -27,7 +27,7 @@ def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
 
 def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.tell(
+        service.post_events(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
         )
         with opened(service.url) as page:
@@ -39,7 +39,7 @@ def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> 
 @pytest.mark.parametrize("width", [800, 1024, 1100])
 def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, width: int) -> None:
     with running(tmp_path) as service:
-        service.tell(
+        service.post_events(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
         )
         with opened(service.url) as page:
@@ -54,7 +54,7 @@ def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, 
 @pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=failures", "#view=record"])
 def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: str) -> None:
     with running(tmp_path) as service:
-        service.tell([event()])
+        service.post_events([event()])
         with opened("about:blank") as page:
             page.set_viewport_size({"width": 360, "height": 225})
             page.goto(f"{service.url}/{view}")
@@ -72,7 +72,7 @@ def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: s
 
 def test_at_400_percent_the_details_of_a_chosen_node_scroll_into_sight(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.tell([event()])
+        service.post_events([event()])
         with opened("about:blank") as page:
             page.set_viewport_size({"width": 360, "height": 225})
             page.goto(service.url)

@@ -23,7 +23,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
         for number in range(READERS)
     ]
     with running(tmp_path) as service:
-        service.tell(events)
+        service.post_events(events)
         with opened(service.url) as page:
             yield page
 

@@ -19,7 +19,7 @@ COLUMN = "customer_lifetime_value"
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
     with running(tmp_path) as service:
-        service.tell([written("int", 0), written("timestamp_ntz(6)", 1)])
+        service.post_events([written("int", 0), written("timestamp_ntz(6)", 1)])
         with opened(service.url) as page:
             yield page
 

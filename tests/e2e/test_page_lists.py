@@ -26,7 +26,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
     crowd = [completed(f"crowd-{at:03}", ["table-00"], []) for at in range(CROWD)]
     newest = completed("load", [], ["table-00"], minute=1)
     with running(tmp_path) as service:
-        service.tell([*chain, *readers, *crowd, newest])
+        service.post_events([*chain, *readers, *crowd, newest])
         with opened(service.url) as page:
             yield page
 

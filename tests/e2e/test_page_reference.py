@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_route_is_listed_with_its_summary_and_can_be_tried(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("orders")])])
+        service.post_events([event(outputs=[dataset("orders")])])
         with opened(f"{service.url}/docs") as page:
             route = page.locator("#operations-search-get_hits_api_v1_search_get")
             expect(route).to_contain_text("Search for jobs and datasets by a part of any of their names")

@@ -19,7 +19,7 @@ NAMES = ("customer_orders_of_the_year", "lake.marts.customer_orders_of_the_year"
 def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: str) -> None:
     columns = schema(*(f"c{number}" for number in range(100)))
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset(name, schema=columns)])])
+        service.post_events([event(outputs=[dataset(name, schema=columns)])])
         with opened(service.url) as page:
             card = page.get_by_test_id("node").filter(has=page.locator(".fold"))
             name_ends = right_of(card.locator(".label > :first-child"))
@@ -31,7 +31,7 @@ def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: s
 @pytest.mark.parametrize("name", ["stream.enrich", "chain.step_024"])
 def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str) -> None:
     with running(tmp_path) as service:
-        service.tell([event(job={"namespace": "plant", "name": name})])
+        service.post_events([event(job={"namespace": "plant", "name": name})])
         with opened(service.url) as page:
             label = page.get_by_test_id("node").locator(".label-name")
             expect(label).to_have_text(name)
@@ -44,7 +44,7 @@ def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> Non
     nested = "struct<" + ",".join(f"member_{number}:string" for number in range(20)) + ">"
     fields = [{"name": "customer_identifier", "type": "long"}, {"name": "tail", "type": nested}]
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("orders", schema=facet(fields=fields))])])
+        service.post_events([event(outputs=[dataset("orders", schema=facet(fields=fields))])])
         with opened(service.url) as page:
             page.get_by_test_id("node").filter(has_text="orders").locator(".card-title").click()
             name = page.get_by_role("complementary", name="Details").get_by_role("button", name="customer_identifier")
@@ -59,7 +59,7 @@ def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> Non
 def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_path: Path) -> None:
     owners = [{"name": "\u202etrela", "type": "\u202enwod"}, {"name": "team:planning", "type": "up"}]
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("orders", schema=schema("id"), ownership=facet(owners=owners))])])
+        service.post_events([event(outputs=[dataset("orders", schema=schema("id"), ownership=facet(owners=owners))])])
         with opened(service.url) as page:
             page.get_by_test_id("node").filter(has_text="orders").locator(".card-title").click()
             owned_by = page.get_by_role("complementary", name="Details").get_by_text("owned by").locator("..")
@@ -79,7 +79,7 @@ def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_pat
 
 def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("مبيعات.السنة.الماضية")])])
+        service.post_events([event(outputs=[dataset("مبيعات.السنة.الماضية")])])
         with opened(f"{service.url}/#node=dataset:lake:مبيعات.السنة.الماضية") as page:
             title = page.get_by_role("complementary", name="Details").locator("h2")
             expect(title).to_contain_text("الماضية")
@@ -102,7 +102,7 @@ def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path) -> None:
 def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name: str) -> None:
     owned = facet(owners=[{"name": "team:planning", "type": "OWNER"}])
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("+1"), dataset(name, ownership=owned), dataset("orders")])])
+        service.post_events([event(outputs=[dataset("+1"), dataset(name, ownership=owned), dataset("orders")])])
         with opened(f"{service.url}/#node=dataset:lake:{name}") as page:
             details = page.get_by_role("complementary", name="Details")
 
@@ -113,7 +113,7 @@ def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name:
 def test_a_change_of_many_columns_shows_a_few_and_the_others_on_demand(tmp_path: Path) -> None:
     wide = schema(*(f"c{number}" for number in range(50)))
     with running(tmp_path) as service:
-        service.tell([event(outputs=[dataset("orders", schema=columns)]) for columns in (schema("id"), wide)])
+        service.post_events([event(outputs=[dataset("orders", schema=columns)]) for columns in (schema("id"), wide)])
         with opened(f"{service.url}/#view=drift") as page:
             columns = page.get_by_role("rowheader")
             expect(columns).to_have_count(20)

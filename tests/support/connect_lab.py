@@ -153,7 +153,7 @@ def _plain(value: object) -> object:
     return round(value.timestamp() * 1000) if isinstance(value, datetime) else value
 
 
-def made(seed: int, stream: int, count: int) -> list[Row]:
+def generated_orders(seed: int, stream: int, count: int) -> list[Row]:
     """The orders of a stream, generated independently of `Auction.java` from its description."""
     return [_order(seed, stream * 1_000_000_000 + index, index) for index in range(count)]
 

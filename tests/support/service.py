@@ -37,7 +37,7 @@ class Service(Program):
         line = self.begin("serve", "--port", str(self.port), *self._arguments)
         assert line == f"listening on {self.url}\n", f"the service printed {line!r}"
 
-    def tell(self, events: Iterable[object]) -> None:
+    def post_events(self, events: Iterable[object]) -> None:
         """Post events in one batch."""
         body = b"\n".join(json.dumps(event).encode() for event in events)
         headers = {"content-type": "application/x-ndjson"}

@@ -6,18 +6,18 @@ from headwater.store.schema import STEPS
 from headwater.store.store import Store
 
 
-def _made() -> list[str]:
+def _stored_tables() -> list[str]:
     """The tables that the migrations create and keep, except the count of folded entries."""
     tables: set[str] = set()
-    for made, dropped in re.findall(r"CREATE TABLE (\w+)|DROP TABLE (\w+)", "".join(STEPS)):
-        tables = (tables | {made} if made else tables) - {dropped}
+    for table_created, dropped in re.findall(r"CREATE TABLE (\w+)|DROP TABLE (\w+)", "".join(STEPS)):
+        tables = (tables | {table_created} if table_created else tables) - {dropped}
     return sorted(tables - {"folded"})
 
 
-_TABLES = _made()
+_TABLES = _stored_tables()
 
 
-def begin_anew(*stores: Store) -> None:
+def empty_stores(*stores: Store) -> None:
     """Empty the stores."""
     for store in stores:
         if any(store._rows("SELECT 1 FROM log LIMIT 1")):

@@ -1,4 +1,4 @@
-"""Marks of how far each file was sent, and which lines did not arrive, next to the files, so a disk can be moved.
+"""Marks of how far each file was sent, and which lines did not arrive; next to the files, so a disk can be moved.
 
 A file is identified by digests of its first line and of the end of the sent part, not by its name, which may change.
 """

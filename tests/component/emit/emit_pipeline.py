@@ -1,4 +1,4 @@
-"""A process with an emitter, told what to do on its standard input; it answers each line.
+"""A process with an emitter, controlled by lines on its standard input; it answers each line.
 
     put FIRST LAST   put events with these numbers, both included → "put"
     run FIRST LAST   put events of a run with these numbers → "run"
@@ -23,7 +23,7 @@ from headwater.signing.keys import NodeKey
 PADDING = "x" * 1000
 
 
-def told(emitter: Emitter, word: str, numbers: list[int]) -> str:
+def run_command(emitter: Emitter, word: str, numbers: list[int]) -> str:
     match word:
         case "put":
             for n in range(numbers[0], numbers[1] + 1):
@@ -63,7 +63,7 @@ def main() -> None:
         word, *numbers = line.split()
         if word == "exit":
             return
-        print(told(emitter, word, list(map(int, numbers))), flush=True)  # noqa: T201
+        print(run_command(emitter, word, list(map(int, numbers))), flush=True)  # noqa: T201
 
 
 main()

@@ -42,16 +42,16 @@ class Service:
 
 @dataclass
 class Pipeline:
-    """`emit_pipeline.py` in a process of its own: it does what it is told, line by line, and answers each line."""
+    """`emit_pipeline.py` in a process of its own: it runs commands, one per line, and answers each."""
 
     process: subprocess.Popen[str]
 
-    def tell(self, *words: object) -> str:
-        self.tell_without_waiting(*words)
+    def request(self, *words: object) -> str:
+        self.send(*words)
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-    def tell_without_waiting(self, *words: object) -> None:
+    def send(self, *words: object) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()

@@ -23,15 +23,15 @@ def test_processes_of_one_node_that_are_killed_at_random_number_no_event_twice(
     for _ in range(3):
         two = [pipeline(tmp_path / "spool", service.url, "chained=1") for _ in range(2)]
         for each in two:
-            each.tell("run", 1, 40)
-            assert each.tell("drain") == "True"
-            each.tell_without_waiting("run", 1, 400)
+            each.request("run", 1, 40)
+            assert each.request("drain") == "True"
+            each.send("run", 1, 400)
         time.sleep(rng.uniform(0, 0.05))
         for each in two:
             each.kill()
     last = pipeline(tmp_path / "spool", service.url, "chained=1")
-    last.tell("run", 1, 1)
-    assert last.tell("drain") == "True"
+    last.request("run", 1, 1)
+    assert last.request("drain") == "True"
 
     links = [json.loads(line)["run"]["facets"] for line in set(service.file.read_bytes().splitlines())]
     hashes: dict[str, dict[int, str]] = defaultdict(dict)
@@ -58,11 +58,11 @@ def test_a_burst_that_is_killed_while_it_is_worked_off_has_each_event_in_one_pla
     service.start()
     for first in (0, 3000):
         burst = pipeline(tmp_path / "spool", service.url, "chained=1", "queue_size=64")
-        burst.tell("run", first, first + 2999)
+        burst.request("run", first, first + 2999)
         time.sleep(rng.uniform(0, 0.3))
         burst.kill()
     last = pipeline(tmp_path / "spool", service.url, "chained=1")
-    assert last.tell("drain") == "True"
+    assert last.request("drain") == "True"
 
     events = [json.loads(line) for line in set(service.file.read_bytes().splitlines())]
     assert [n for n, times in Counter(event["n"] for event in events).items() if times > 1] == []

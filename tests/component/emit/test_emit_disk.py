@@ -137,15 +137,15 @@ def test_a_limit_on_file_size_drops_and_counts_and_the_process_goes_on(
     service: Service, pipeline: Callable[..., Pipeline], tmp_path: Path
 ) -> None:
     process = pipeline(tmp_path / "spool", service.url, "spool_max_mb=256")
-    process.tell("limit", 300_000)
+    process.request("limit", 300_000)
 
-    process.tell("put", 0, 19_999)  # of 1 kB: more than the limit and memory together
+    process.request("put", 0, 19_999)  # of 1 kB: more than the limit and memory together
 
-    spooled, delivered, dropped = map(int, process.tell("settle", 20_000).split())
+    spooled, delivered, dropped = map(int, process.request("settle", 20_000).split())
     assert (delivered, spooled + dropped) == (0, 20_000)
     assert dropped > 0
     service.start()
-    assert process.tell("drain") == "True"
+    assert process.request("drain") == "True"
     assert service.numbers == sorted(set(service.numbers))
     assert len(service.numbers) == spooled
 

@@ -13,27 +13,27 @@ def test_what_a_killed_process_left_goes_out_in_order_before_the_events_of_the_n
     service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     first = pipeline(tmp_path / "spool", service.url)
-    first.tell("put", 0, 99)
-    assert first.tell("settle", 100) == "100 0 0"
+    first.request("put", 0, 99)
+    assert first.request("settle", 100) == "100 0 0"
     first.kill()
     second = pipeline(tmp_path / "spool", service.url)
-    second.tell("put", 100, 149)
+    second.request("put", 100, 149)
 
     service.start()
 
-    assert second.tell("drain") == "True"
+    assert second.request("drain") == "True"
     assert service.numbers == list(range(150))
 
 
 def test_events_pass_through_several_killed_processes(service: Service, pipeline: Starter, tmp_path: Path) -> None:
     for generation in range(4):
         process = pipeline(tmp_path / "spool", service.url)
-        process.tell("put", generation * 10, generation * 10 + 9)
-        assert process.tell("settle", generation * 10 + 10) == f"{generation * 10 + 10} 0 0"
+        process.request("put", generation * 10, generation * 10 + 9)
+        assert process.request("settle", generation * 10 + 10) == f"{generation * 10 + 10} 0 0"
         process.kill()
     service.start()
 
-    assert pipeline(tmp_path / "spool", service.url).tell("drain") == "True"
+    assert pipeline(tmp_path / "spool", service.url).request("drain") == "True"
 
     assert service.numbers == list(range(40))
 
@@ -43,29 +43,29 @@ def test_processes_share_a_spool_directory_and_one_survivor_delivers_for_the_dea
 ) -> None:
     processes = [pipeline(tmp_path / "spool", service.url) for _ in range(3)]
     for index, process in enumerate(processes):
-        process.tell("put", index * 1000, index * 1000 + 49)
-        assert process.tell("settle", 50) == "50 0 0"
+        process.request("put", index * 1000, index * 1000 + 49)
+        assert process.request("settle", 50) == "50 0 0"
     for process in processes:
         process.kill()
     service.start()
 
     survivor = pipeline(tmp_path / "spool", service.url)
 
-    assert survivor.tell("drain") == "True"
+    assert survivor.request("drain") == "True"
     assert service.numbers == [index * 1000 + n for index in range(3) for n in range(50)]
 
 
 def test_a_living_process_keeps_its_spool(service: Service, pipeline: Starter, tmp_path: Path) -> None:
     living = pipeline(tmp_path / "spool", service.url)
-    living.tell("put", 0, 9)
-    assert living.tell("settle", 10) == "10 0 0"
+    living.request("put", 0, 9)
+    assert living.request("settle", 10) == "10 0 0"
     other = pipeline(tmp_path / "spool", service.url)
-    other.tell("put", 10, 10)
-    assert other.tell("settle", 1) == "1 0 0"
+    other.request("put", 10, 10)
+    assert other.request("settle", 1) == "1 0 0"
     service.start()
 
-    assert living.tell("drain") == "True"
-    assert other.tell("drain") == "True"
+    assert living.request("drain") == "True"
+    assert other.request("drain") == "True"
 
     assert sorted(service.numbers) == list(range(11))
 
@@ -74,26 +74,26 @@ def test_what_was_left_for_another_service_is_not_sent_to_this_one(
     service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     elsewhere = pipeline(tmp_path / "spool", "http://127.0.0.1:9/api/v1/lineage")
-    elsewhere.tell("put", 0, 9)
-    assert elsewhere.tell("settle", 10) == "10 0 0"
+    elsewhere.request("put", 0, 9)
+    assert elsewhere.request("settle", 10) == "10 0 0"
     elsewhere.kill()
     service.start()
     here = pipeline(tmp_path / "spool", service.url)
-    here.tell("put", 100, 100)
+    here.request("put", 100, 100)
 
-    assert here.tell("drain") == "True"
+    assert here.request("drain") == "True"
 
     assert service.numbers == [100]
 
 
 def test_a_process_that_closes_leaves_the_rest_to_the_next(service: Service, pipeline: Starter, tmp_path: Path) -> None:
     first = pipeline(tmp_path / "spool", service.url, "drain_timeout_s=0.05", "queue_size=4")
-    first.tell("put", 0, 499)
-    assert first.tell("close") == "closed"
-    assert first.tell("exit") == ""
+    first.request("put", 0, 499)
+    assert first.request("close") == "closed"
+    assert first.request("exit") == ""
     service.start()
 
-    assert pipeline(tmp_path / "spool", service.url).tell("drain") == "True"
+    assert pipeline(tmp_path / "spool", service.url).request("drain") == "True"
 
     assert service.numbers == list(range(500))
 
@@ -103,9 +103,9 @@ def test_a_process_that_ends_without_closing_delivers_first(
 ) -> None:
     service.start()
     process = pipeline(tmp_path / "spool", service.url)
-    process.tell("put", 0, 199)
+    process.request("put", 0, 199)
 
-    process.tell("exit")
+    process.request("exit")
     process.process.wait()
 
     assert service.numbers == list(range(200))
@@ -121,13 +121,13 @@ def test_a_kill_at_a_random_instant_loses_only_what_was_in_memory(
     service.start()
     for generation in range(generations):
         process = pipeline(tmp_path / "spool", service.url, f"queue_size={queue_size}")
-        process.tell("put", generation * 1000, generation * 1000 + 99)
-        assert process.tell("drain") == "True"
-        process.tell_without_waiting("put", generation * 1000 + 100, generation * 1000 + 499)
+        process.request("put", generation * 1000, generation * 1000 + 99)
+        assert process.request("drain") == "True"
+        process.send("put", generation * 1000 + 100, generation * 1000 + 499)
         time.sleep(rng.uniform(0, 0.1))
         process.kill()
 
-    assert pipeline(tmp_path / "spool", service.url).tell("drain") == "True"
+    assert pipeline(tmp_path / "spool", service.url).request("drain") == "True"
 
     arrived = list(dict.fromkeys(service.numbers))
     assert arrived == sorted(arrived)

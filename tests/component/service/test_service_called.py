@@ -25,7 +25,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         written = [*OTHERS, TOPIC, ARCHIVE, dataset("z.zz.lonely", "zz"), dataset("lonely_too", "zz")]
         twins = [dataset("twin", "here"), dataset("twin", "there"), dataset("old.twin", "zz")]
         many = [dataset(f"x{number}.shared", "zz") for number in range(1_200)]
-        service.tell([event(eventType="COMPLETE", outputs=[*written, *twins, *many, MADE])])
+        service.post_events([event(eventType="COMPLETE", outputs=[*written, *twins, *many, MADE])])
         yield service
 
 

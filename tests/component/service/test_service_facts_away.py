@@ -109,7 +109,7 @@ def answers(service: Service) -> list[object]:
 
 def test_a_process_that_is_killed_right_after_it_stored_leaves_no_wrong_answer_behind(tmp_path: Path) -> None:
     with running(tmp_path, "--beside") as service:
-        service.tell([event(run={"runId": "before"})])
+        service.post_events([event(run={"runId": "before"})])
         assert eventually(lambda: is_well(service))
         (recorder,) = recorders_of(service.pid)
 
@@ -131,7 +131,7 @@ def test_a_process_that_is_stopped_holds_up_reads_for_a_moment_only(tmp_path: Pa
     events = [event(run={"runId": f"run-{number}"}) for number in range(200)]
     with running(tmp_path, "--beside") as service:
         (recorder,) = recorders_of(service.pid)
-        service.tell([*events, TOLD])
+        service.post_events([*events, TOLD])
         os.kill(recorder, signal.SIGSTOP)
         begin_s = time.monotonic()
         try:

@@ -68,7 +68,7 @@ def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:
     key = load_or_create(tmp_path)
     (one,) = record(E1, 1, key=key)
     with running(tmp_path) as service:
-        service.tell([json.loads(one.raw)])
+        service.post_events([json.loads(one.raw)])
 
         listed = CliRunner().invoke(app, ("node", "list", "--url", service.url), catch_exceptions=False)
         described = CliRunner().invoke(app, ("node", "describe", key.node_id, "--url", service.url))

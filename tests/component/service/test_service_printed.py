@@ -48,7 +48,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         fish = run(3, "COMPLETE", FISH, two, outputs=[dataset("bowl")])
         dots = run(4, "COMPLETE", "dot", two, outputs=[{**DOTS, "facets": {"schema": columns("c")}}, dataset(".", "a")])
         quarantined = run(5, "COMPLETE", "lost", two, outputs=[{"namespace": "", "name": f"q{EVIL}"}])
-        service.tell([*told, fish, dots, quarantined])
+        service.post_events([*told, fish, dots, quarantined])
         yield service
 
 

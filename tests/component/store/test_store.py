@@ -27,7 +27,7 @@ from tests.support.app import event as app_event
 from tests.support.logs import RUN_IDS, events
 from tests.support.postgres import Cluster
 from tests.support.service import eventually
-from tests.support.stores import begin_anew
+from tests.support.stores import empty_stores
 
 LOGS = int(os.environ.get("HEADWATER_LOGS", "1000"))
 """How many generated logs the stores are held against the fold with."""
@@ -63,7 +63,7 @@ def test_each_store_keeps_the_facts_that_the_fold_keeps_for_any_order_repetition
     for _ in range(LOGS_OF_A_POOL):
         log = generator.choices(pool, k=generator.randint(1, 2 * len(pool)))  # in any order, some more than once
 
-        begin_anew(*stores)
+        empty_stores(*stores)
         store_in_batches(log, stores, generator)
 
         folded = fold(fact for raw in set(log) for fact in facts(parse_event(raw)))
@@ -75,7 +75,7 @@ def test_each_store_keeps_the_facts_that_the_fold_keeps_for_any_order_repetition
 def test_rows_with_names_for_numbers_are_those_that_the_facts_make(
     stores: tuple[Store, Store, Store], log: list[bytes]
 ) -> None:
-    begin_anew(*stores)
+    empty_stores(*stores)
     for store in stores[:2]:
         store.add([entry(raw) for raw in log])
 

@@ -20,7 +20,7 @@ from headwater.store.packing import unpacked
 from headwater.store.store import Store
 from tests.support.logs import DATASETS, events
 from tests.support.postgres import Cluster
-from tests.support.stores import begin_anew
+from tests.support.stores import empty_stores
 
 TARGETS = [
     *(("dataset", each["namespace"], each["name"]) for each in DATASETS[:4]),
@@ -70,7 +70,7 @@ def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_c
     with tempfile.TemporaryDirectory() as folder:
         database = shared_database if kind == "postgres" else Path(folder) / "headwater.db"
         with closing(open_store(database)) as store:
-            begin_anew(store)
+            empty_stores(store)
         for part in (log[:crash_at], log[crash_at:]):
             with closing(open_store(database)) as store:
                 for start in range(0, len(part), size):

@@ -69,7 +69,7 @@ class Watched:
         outlet = Outlet(lambda event: self.facets.append(json.loads(event)["dataset"]["facets"]), lambda _: True)
         return RegistryWatcher(registry, "k:9092", self._folder / "state.json", outlet, lambda: self.now_s)
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         self._watcher = self._begun()
 
     def look(self) -> list[tuple[str, int]]:
@@ -186,7 +186,7 @@ def test_a_version_that_has_another_schema_by_now_is_noticed_within_a_minute_and
     watched.now_s += 60
     late = watched.look()
     watched.subjects.versions["a-value"] = {1: avro("third")}
-    watched.begin_anew()
+    watched.restart()
     by_the_next = watched.look()
 
     assert (early, late, by_the_next) == ([], [("a-value", 1)], [("a-value", 1)])
@@ -214,6 +214,6 @@ def test_what_was_kept_before_schemas_were_told_apart_still_counts(
 
     first = watched.look()
     watched.subjects.versions["a-value"] = {1: avro("other")}
-    watched.begin_anew()
+    watched.restart()
 
     assert (first, watched.look()) == ([], [("a-value", 1)])
