@@ -3,7 +3,7 @@
     states.py     the state machine of an execution: pure
     planning.py   when a job is to start next, and the backoff after failures: pure
     store.py      jobs, versions, executions and transitions in SQLite
-    endpoints.py  which endpoints a pipeline uses, and whether a region allows them; databases.py: JDBC URLs: pure
+    endpoints.py  the endpoints that a pipeline uses, and whether a region allows them; databases.py: JDBC URLs: pure
     config.py     the agent's configuration file
     deploying.py  validates a pipeline's text for this agent
     deployed.py   the deployed jobs, with their pipelines as validated now

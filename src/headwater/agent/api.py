@@ -58,7 +58,7 @@ class Deployment(_Body):
 
 
 class OrderBody(_Body):
-    """Who gives the order, and why."""
+    """The person who gives the order, and the reason."""
 
     by: str | None = None
     note: str | None = None

@@ -1,4 +1,4 @@
-"""Which endpoints a pipeline uses, and whether a region allows them.
+"""The endpoints that a pipeline uses, and whether a region allows them.
 
 An endpoint is anything beyond this machine that a pipeline exchanges data or lineage with: a URL of any scheme, a
 database, a broker, a bucket. Every value in the pipeline's file is examined, so a new kind of input needs no change

@@ -3,7 +3,7 @@
 spark         any PySpark program, from within
 connect       Kafka Connect: the lifecycle of every connector, from the worker's own topics
 flink         Apache Flink: the lifecycle of every job on a cluster
-trino         Trino: which tables its catalogs stand for
+trino         Trino: the tables that its catalogs stand for
 dashboards    dashboards declared in a file, and what their queries read
 duckdb_query  a query run by DuckDB in this process, reported as a run
 registry      a schema registry: every version of every subject, and its changes

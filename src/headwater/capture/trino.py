@@ -1,4 +1,4 @@
-"""Which tables Trino's catalogs stand for, from its configuration: one dataset event per catalog and change.
+"""The tables that Trino's catalogs stand for, from its configuration: one dataset event per catalog and change.
 
 With it the service joins `trino://host:port` / `lake.sales.orders` to the table that Spark, Flink and others name by
 its location. Trino itself is not queried, and single tables are not reported: a catalog's event covers all its tables,
@@ -143,7 +143,7 @@ def read_properties(text: bytes) -> dict[str, str]:
 
 
 def meant(name: str, properties: Properties) -> CatalogMeaning | None:
-    """Which tables a catalog stands for; None for a connector whose tables exist only in Trino."""
+    """The tables that a catalog stands for; None for a connector whose tables exist only in Trino."""
     connector = properties.get("connector.name", "")
     if connector in _OWN:
         return None

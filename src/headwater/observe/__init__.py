@@ -9,7 +9,7 @@ run_facets   run facets that any run of ours may have
 described    a dataset with its facets
 dataset_arguments   datasets as a person passes them to `headwater.run`
 local_url    JDBC URLs of databases that are local files
-queries      which tables a query that runs in a database reads, from its text
+queries      the tables that a query reads in its database, from its text
 signals      a terminal event before SIGTERM ends a Python program
 threads      observer threads, which may fail to start
 spark        what a Spark driver can be asked over py4j

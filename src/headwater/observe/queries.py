@@ -1,4 +1,4 @@
-"""Which tables a query that runs in a database reads, from its text."""
+"""The tables that a query reads in its database, from its text."""
 
 from collections.abc import Iterator
 

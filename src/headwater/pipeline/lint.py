@@ -72,21 +72,21 @@ def _finding(rule: str, line: int, path: KeyPath, message: str) -> Finding:
 
 
 class _Silenced:
-    """Which rules the comments in a file silence, and where."""
+    """The rules that comments in a file silence, and the lines of these."""
 
     def __init__(self, text: str) -> None:
-        self._beside: dict[int, set[str]] = {}
-        self._alone: dict[int, set[str]] = {}
+        self._same_line: dict[int, set[str]] = {}
+        self._line_before: dict[int, set[str]] = {}
         """By the comment's own line."""
         for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
             if found := _SILENCED.search(line):
-                by_line = self._beside if found["alone"] is None else self._alone
+                by_line = self._same_line if found["alone"] is None else self._line_before
                 by_line[number] = set(re.findall(r"HW\d{3}", found["rules"]))
 
     def at(self, line: int) -> set[str]:
         """The rules silenced in a line."""
-        return self._beside.get(line, set()) | self._alone.get(line - 1, set())
+        return self._same_line.get(line, set()) | self._line_before.get(line - 1, set())
 
     def of_block(self, begins: int) -> set[str]:
         """The rules silenced in a whole `|` block."""
-        return self.at(begins) | self._alone.get(begins + 1, set())
+        return self.at(begins) | self._line_before.get(begins + 1, set())

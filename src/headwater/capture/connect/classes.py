@@ -1,4 +1,4 @@
-"""Which datasets a connector reads and writes, by its class: one table, `_CLASSES`, of functions for each kind.
+"""The datasets that a connector reads and writes, by its class: one table, `_CLASSES`, of functions for each kind.
 
 A function takes the connector's properties and the observed topics, and returns for each topic the dataset on its other
 side, under the name that other writers give it. Nothing is guessed: for an unknown class, or if a property is missing

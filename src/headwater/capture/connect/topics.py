@@ -1,4 +1,4 @@
-"""Which of a connector's observed topics its properties exclude."""
+"""The observed topics of a connector that its properties exclude."""
 
 import re
 from collections.abc import Mapping

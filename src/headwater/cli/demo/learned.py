@@ -28,7 +28,7 @@ def expected() -> Mapping[str, Any]:
 
 
 def differences(client: ServiceClient, run_ids: Mapping[str, str]) -> list[Difference]:
-    """What is missing or superfluous in the graph for the pipelines just run; `run_ids` by job name."""
+    """The missing and superfluous parts of the graph for the pipelines just run; `run_ids` by job name."""
     found: list[Difference] = []
     for job, must in expected().items():
         found += _run_differences(client, job, run_ids[job])

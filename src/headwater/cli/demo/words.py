@@ -21,7 +21,7 @@ def origin(walked: Walk) -> str:
 
 
 def reach(walked: Walk) -> str:
-    """What a change of a column reaches."""
+    """The columns and datasets that a change of a column reaches."""
     reached = [walked.labels[node] for node in walked.hops if node != walked.start]
     datasets = sorted({name.rpartition(":")[0] for name in reached})
     return (

@@ -1,4 +1,4 @@
-"""What Spark's query executions read and wrote, from the metrics of their executed plans.
+"""The rows, bytes and files that Spark's query executions read and wrote, from the metrics of their executed plans.
 
 A listener collects the executions of the run's session; their plans are walked later, between two outputs. The metrics
 are Spark's accumulators, which do not count failed task attempts.

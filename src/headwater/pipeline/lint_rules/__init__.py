@@ -1,7 +1,7 @@
 """The rules of `headwater lint` for valid pipeline files: a module per concern, a pure function per rule.
 
-rule        the types of rules, and what they are given
-ancestry    which frames a frame is made of
+rule        the types of rules, and their input
+ancestry    the frames that a frame derives from
 document    HW001-HW005: version, owner, description
 frames      HW101-HW103: inputs and processors
 queries     HW201-HW206: SQL; stars: whether the columns behind a `*` are known

@@ -1,4 +1,4 @@
-"""Which frames a frame is made of."""
+"""The frames that a frame derives from."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def viewed(processor: Processor, table: str) -> str | None:
 
 
 def ancestors(spec: PipelineSpec, frame: str) -> frozenset[str]:
-    """The ids of a frame and of all that it is made of."""
+    """The ids of a frame and of all that it derives from."""
     reads = {processor.frame: frames_read(processor) for processor in spec.processors}
     found: set[str] = set()
     waiting = [frame]

@@ -1,4 +1,4 @@
-"""The types of lint rules, and what they are given."""
+"""The types of lint rules, and their input."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
