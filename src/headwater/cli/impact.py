@@ -138,7 +138,7 @@ def _note(reached: Answer) -> Line:
     if last_run is not None and last_run["state"] != "COMPLETED":
         parts.append(f"last run {last_run['state']}")
     if last_reported := _last_reported_before_run(reached):
-        parts.append(f"last parts {last_reported}")
+        parts.append(f"last reported {last_reported}")
     if quality is not None and quality["failed"]:
         parts.append(f"{len(quality['failed'])} of {so_many(quality['assertions'], 'check')} failed")
     if any(parts):
