@@ -137,7 +137,7 @@ def test_ctrl_c_ends_the_demo_and_all_it_started(tmp_path: Path) -> None:
     environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
     running_demo = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert running_demo.stderr is not None
-    while "writing" not in running_demo.stderr.readline():
+    while "writing output" not in running_demo.stderr.readline():
         assert running_demo.poll() is None
     children = descendants(running_demo.pid)  # the service, and Spark's JVM
 

@@ -76,7 +76,7 @@ def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(kafka: Lab, t
     other = Lab("kafka", tmp_path, {"s3": taken})
     owner = next(one for one in kafka.status() if one.name == "registry").pids[0]
 
-    with pytest.raises(SetupError, match=rf"port {taken}, where s3 .*process {owner} \(java .*--port s3=PORT"):
+    with pytest.raises(SetupError, match=rf"port {taken} for s3 .*process {owner} \(java .*--port s3=PORT"):
         other.up(["s3"], lambda _: None)
 
     assert [one.state for one in other.status()] == ["down"] * 4
@@ -88,9 +88,7 @@ def test_a_port_behind_a_parts_own_that_is_taken_is_told_too(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", taken)):
         lab = Lab("kafka", tmp_path, {"broker": first})
 
-        with pytest.raises(
-            SetupError, match=rf"port {taken}, where broker .*process {os.getpid()} .*--port broker=PORT"
-        ):
+        with pytest.raises(SetupError, match=rf"port {taken} for broker .*process {os.getpid()} .*--port broker=PORT"):
             lab.up(["broker"], lambda _: None)
 
     assert [one.state for one in lab.status()] == ["down"] * 4
