@@ -12,7 +12,7 @@ from headwater.errors import MalformedJsonError
 from headwater.model.edits import ERASED, EditEntry
 from headwater.model.words import so_many
 from headwater.signing.facet import SIGNATURE
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 from headwater.store.entries import as_today
 
 UNEXPLAINED: Final = "erased without a word"
@@ -65,12 +65,12 @@ class Erasures:
 def _paths(entry: dict[str, Any], raw: bytes) -> list[str]:
     """The paths of facets marked as erased; indexes that are no facet's are skipped."""
     try:
-        places = facet_places(raw)
+        spans = facet_spans(raw)
     except MalformedJsonError:
-        places = ()
+        spans = ()
     numbers = sorted(int(number) for number in entry["parts"])
     return [
-        ".".join(places[number].path) if number < len(places) else f"facet {number}"
+        ".".join(spans[number].path) if number < len(spans) else f"facet {number}"
         for number in numbers
         if 0 <= 2 * number < len(entry["facets"])
     ]

@@ -24,7 +24,7 @@ from headwater.signing.erasure import openings
 from headwater.signing.leaf import SALT_BYTES, Kind, Seal
 from headwater.signing.merkle import consistency_proof, nodes_between
 from headwater.signing.note import NoteSigner, verified_text
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 from headwater.store.entries import LoggedEvent, as_today, found
 from headwater.store.reader import Reader
 
@@ -238,8 +238,8 @@ def _opening(raw: bytes, salt: bytes, kind: Kind) -> Mapping[str, Any]:
     """The data to open an entry's commitment: its salt, or the remaining ones."""
     if len(salt) != SALT_BYTES:
         return openings(raw, salt)._asdict()
-    places = facet_places(raw) if kind == "event" else []
-    facets = [at for place in places for at in (place.begin, place.end)]
+    spans = facet_spans(raw) if kind == "event" else []
+    facets = [at for span in spans for at in (span.begin, span.end)]
     return {"salt": b64encode(salt).decode(), "facets": facets}
 
 

@@ -16,7 +16,7 @@ from headwater.model import strict_json
 from headwater.model.credentials import may_hold_secrets, without_secrets_in
 from headwater.model.facet_texts import FacetTexts
 from headwater.model.names import DatasetId, JobId, run_id_of
-from headwater.model.outline import FacetPlace, Path, outline
+from headwater.model.outline import FacetSpan, Path, outline
 from headwater.model.plain import PlainName, plain_run_event
 from headwater.model.times import microseconds
 from headwater.model.value import value
@@ -78,7 +78,7 @@ class RunEvent:
     job_facets: Facets
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
-    places: tuple[FacetPlace, ...] | None = None
+    facet_spans: tuple[FacetSpan, ...] | None = None
     """The positions of its facets, if found while parsing."""
 
 
@@ -143,7 +143,7 @@ def _plain(raw: bytes) -> RunEvent | None:
         job_facets=found.facets.get(("job", "facets"), NO_FACETS),
         inputs=_plain_refs("inputs", event.inputs, found.facets),
         outputs=_plain_refs("outputs", event.outputs, found.facets),
-        places=found.places,
+        facet_spans=found.spans,
     )
 
 

@@ -22,7 +22,7 @@ _BEGINNING: Final = 32
 Path = tuple[str, ...]
 
 
-class FacetPlace(NamedTuple):
+class FacetSpan(NamedTuple):
     """The byte range of a facet's value in an event, and its path, such as `run.facets.parent`."""
 
     begin: int
@@ -40,7 +40,7 @@ class Outline(NamedTuple):
     shell: Mapping[str, Any]
     """The event as `strict_json` parses it, with 0 in place of each facet."""
     facets: Mapping[Path, FacetTexts]
-    places: tuple[FacetPlace, ...]
+    spans: tuple[FacetSpan, ...]
     """The positions of the facets, in the order of the text."""
 
 
@@ -50,14 +50,14 @@ def outline(raw: bytes) -> Outline | None:
     A text with an outline is one that `strict_json` accepts, and each of its facets is an object.
     """
     try:
-        rest, texts, places = _cut(raw)
+        rest, texts, spans = _cut(raw)
         shell = cast(_Shell, strict_json.parse(rest))
-        return Outline(shell, {path: FacetTexts(each) for path, each in texts.items()}, places)
+        return Outline(shell, {path: FacetTexts(each) for path, each in texts.items()}, spans)
     except _NO_OUTLINE:
         return None
 
 
-def places_of_facets(raw: bytes) -> tuple[FacetPlace, ...] | None:
+def fast_facet_spans(raw: bytes) -> tuple[FacetSpan, ...] | None:
     """The positions of an event's facets, as in its outline, without parsing them.
 
     None where they are not found that way. Takes a quarter of the time of an outline if the facets are new.
@@ -96,7 +96,7 @@ _with_texts: Final = msgspec.json.Decoder(_Event[msgspec.Raw])
 _with_holes: Final = msgspec.json.Decoder(_Event[Literal[0]])
 
 
-def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPlace, ...]]:
+def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetSpan, ...]]:
     """The event's text with holes for facets, the facets as written, and their positions.
 
     Raises:
@@ -104,7 +104,7 @@ def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPl
     """
     rest: list[bytes] = []
     facets: dict[Path, dict[str, bytes]] = {}
-    places: list[FacetPlace] = []
+    spans: list[FacetSpan] = []
     end = 0
     for path, held in _held(_with_texts.decode(raw)):
         texts = facets[path] = {}
@@ -117,11 +117,11 @@ def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPl
                 raise InvalidEventError("event: its facets are not objects in the order in which they were read")
             rest.append(raw[end:begin])
             end = begin + len(text)
-            places.append(FacetPlace(begin, end, (*path, name)))
+            spans.append(FacetSpan(begin, end, (*path, name)))
     rest.append(raw[end:])
     shell = _HOLE.join(rest)
     _with_holes.decode(shell)  # raises if something else that looked like a facet was cut out
-    return shell, facets, tuple(places)
+    return shell, facets, tuple(spans)
 
 
 def _held(found: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, msgspec.Raw]]]:

@@ -1,8 +1,8 @@
 """Canonical form, signatures and keys: what makes an event provable.
 
 canonical   the canonical form of a JSON text, which is hashed and signed
-facet       the signature facet: its place, its members, their validation
-chain       the chain facet: the event's place in its node's chain
+facet       the signature facet: its position, its members, their validation
+chain       the chain facet: the event's position in its node's chain
 sign        event in, signed event out; records: the same for rows of data
 verify      event in, verdict out
 ed25519     verification of a signature
@@ -19,7 +19,7 @@ checkpoint  the head of a log as a signed note
 witness     cosigns a log's checkpoints while the log only grows
 segments    byte ranges of the facets in an event
 erasure     erases a facet without changing the leaf
-leaf        the commitment to an entry that the tree holds
+leaf        the leaf that the tree holds for an entry: a commitment to its bytes
 
 All is pure but `keyfile`, `notefile`, `secretfile` and `tokens`, which use the disk.
 """

@@ -21,16 +21,16 @@ def canonical(raw: bytes) -> bytes:
     """Return the canonical form of a JSON text.
 
     Raises:
-        MalformedJsonError: no JSON, or nested deeper than `strict_json.MAX_DEPTH`.
-        InvalidEventError: a key stands twice.
+        MalformedJsonError: not JSON, or nested deeper than `strict_json.MAX_DEPTH`.
+        InvalidEventError: a duplicate key.
     """
     return write(read(raw))
 
 
 read: Final = strict_json.reader(parse_int=orjson.Fragment, parse_float=orjson.Fragment)
-"""Read JSON with each number kept as its literal text; raises as `canonical` does."""
+"""Read JSON with numbers as their literal text; raises as `canonical` does."""
 
 
 def write(value: object) -> bytes:
-    """Write a value of dicts, lists, strings, booleans, None and what `read` keeps for numbers, in canonical form."""
+    """Write a value of dicts, lists, strings, booleans, None and numbers as `read` returns them, in canonical form."""
     return strict_json.escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))

@@ -1,8 +1,8 @@
-"""The chain facet: an event's place in its node's chain, within the signed bytes.
+"""The chain facet: an event's position in its node's chain, within the signed bytes.
 
-A signature shows that an event was changed. It does not show that one is missing, came twice or came in another order:
-the chain does. Each emitter writes its own *epoch*, whose events are numbered from 0 without gaps, each naming the
-payload hash of the one before; the first names the heads of the epochs that it follows.
+A signature shows that an event was changed. It does not show that one is missing, repeated or out of order: the chain
+does. Each emitter writes its own *epoch*, whose events are numbered from 0 without gaps, each naming the payload hash
+of the one before; the first names the heads of the epochs that it follows.
 
 Source: docs/decisions/0011-a-chain-for-each-emitter.md
 """
@@ -42,8 +42,8 @@ class Link:
         previous_hash: of the event before it in the epoch; None for the first.
         last_checkpoint: of the newest receipt that the emitter has; None if it has none.
         follows: the heads of epochs that ended before this one began.
-        unsigned: `sha256:` and hex of events that went out since the event before and have no place for a signature,
-            those of jobs and datasets.
+        unsigned: `sha256:` and hex of the events sent since the event before that cannot carry a signature: job events
+            and dataset events.
     """
 
     node_id: str

@@ -32,7 +32,7 @@ def parse_checkpoint(text: str) -> Checkpoint:
     """Parse the text of a verified note; additional lines after the root hash are ignored.
 
     Raises:
-        UntrustedNoteError: it is no checkpoint.
+        UntrustedNoteError: it is not a checkpoint.
     """
     origin, size, root, *_ = [*text.split("\n"), "", ""]
     try:

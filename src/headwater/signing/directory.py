@@ -52,21 +52,21 @@ class Signed:
 
 
 def enrolment(key: NodeKey, statement_id: str, time: datetime) -> Signed:
-    """Sign that the key is its node's."""
+    """A statement that the key belongs to its node, signed by it."""
     return _signed({**_about(key, statement_id, time), "what": "enrol"}, key)
 
 
 def rotation(old: NodeKey, new: NodeKey, statement_id: str, time: datetime) -> Signed:
-    """Sign that the new key replaces the old one."""
+    """A statement that the new key replaces the old one, signed by both."""
     return _signed({**_about(new, statement_id, time), "what": "rotate", "replaces": old.key_id}, new, old)
 
 
 def revocation(
     revoked: str, from_time: datetime, reason: str, statement_id: str, time: datetime, *by: NodeKey
 ) -> Signed:
-    """State that a key is revoked from that time on."""
-    told = {"headwater": FORMAT, "id": statement_id, "keyId": revoked, "time": time.isoformat()}
-    return _signed({**told, "what": "revoke", "from": from_time.isoformat(), "reason": reason}, *by)
+    """A statement that a key is revoked from that time on."""
+    members = {"headwater": FORMAT, "id": statement_id, "keyId": revoked, "time": time.isoformat()}
+    return _signed({**members, "what": "revoke", "from": from_time.isoformat(), "reason": reason}, *by)
 
 
 def read_statement(text: str) -> Statement:
@@ -87,7 +87,7 @@ def stated_key(statement: Statement) -> tuple[str, Ed25519PublicKey]:
     """The node id and the key that a statement is about.
 
     Raises:
-        InvalidInputError: `x` is no key, or `keyId` is not its name.
+        InvalidInputError: `x` is not a key, or `keyId` is not its id.
     """
     key = public_key(statement.x, "statement.x")
     node_id = node_of(statement.key_id)
@@ -115,10 +115,10 @@ def check_signature(signed: Signed, named: str, key: Ed25519PublicKey) -> None:
 
 
 def _about(key: NodeKey, statement_id: str, time: datetime) -> dict[str, object]:
-    told = {"headwater": FORMAT, "id": statement_id, "keyId": key.key_id, "time": time.isoformat()}
-    return {**told, "x": encoded_public_key(key.public_key)}
+    members = {"headwater": FORMAT, "id": statement_id, "keyId": key.key_id, "time": time.isoformat()}
+    return {**members, "x": encoded_public_key(key.public_key)}
 
 
-def _signed(told: Mapping[str, object], *by: NodeKey) -> Signed:
-    text = orjson.dumps(told, option=orjson.OPT_SORT_KEYS)
+def _signed(members: Mapping[str, object], *by: NodeKey) -> Signed:
+    text = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
     return Signed(text.decode(), {key.key_id: b64encode(key.sign(text)).decode() for key in by})

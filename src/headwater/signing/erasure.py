@@ -1,7 +1,7 @@
 """Erases facets of an entry without changing its leaf: their commitments stay, their bytes and salts are dropped.
 
-Instead of the one salt that all others are derived from, a JSON object of ours is then kept: the facets' positions in
-the received bytes, the remaining salts, and the commitments of what was erased.
+A JSON object then replaces the stored salt from which all others are derived: the facets' positions in the received
+bytes, the remaining salts, and the commitments of what was erased.
 """
 
 from base64 import b64decode, b64encode
@@ -12,7 +12,7 @@ import orjson
 
 from headwater.errors import NotFoundError
 from headwater.signing.leaf import SALT_BYTES, part, salts
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 
 ERASED: Final = b'{"_deleted":true}'
 """Replaces an erased facet; OpenLineage's tombstone."""
@@ -33,22 +33,22 @@ def openings(raw: bytes, salt: bytes) -> Openings:
     """The opening of an entry's commitment, from its stored salts."""
     if len(salt) != SALT_BYTES:
         return Openings(**orjson.loads(salt))
-    places = facet_places(raw)
-    each = [b64encode(one).decode() for one in salts(salt, len(places))]
-    return Openings([at for place in places for at in (place.begin, place.end)], [*each], {})
+    spans = facet_spans(raw)
+    each = [b64encode(one).decode() for one in salts(salt, len(spans))]
+    return Openings([at for span in spans for at in (span.begin, span.end)], [*each], {})
 
 
 def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes]:
     """Erase the facets with these paths, like `run.facets.owner` or `inputs.0.facets.schema`.
 
     Returns:
-        The bytes that are left, and what is kept of the salts.
+        The remaining bytes, and the salts to store.
 
     Raises:
         NotFoundError: the entry has no facet with one of these paths, or it was erased before.
     """
-    known, places = openings(raw, salt), facet_places(raw)
-    numbers = {".".join(place.path): number for number, place in enumerate(places)}
+    known, spans = openings(raw, salt), facet_spans(raw)
+    numbers = {".".join(span.path): number for number, span in enumerate(spans)}
     for path in paths:
         number = numbers.get(path)
         if number is None:
@@ -56,19 +56,19 @@ def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes
             raise NotFoundError(f"path: the entry has no facet {path!r}; it has {', '.join(left) or 'none'}")
         if (of_it := known.salts[number + 1]) is None:
             raise NotFoundError(f"path: the facet {path!r} of the entry was erased before")
-        begin, end, _ = places[number]
+        begin, end, _ = spans[number]
         known.parts[str(number)] = b64encode(part(b64decode(of_it), raw[begin:end])).decode()
         known.salts[number + 1] = None
     for number in sorted((numbers[path] for path in paths), reverse=True):
-        begin, end, _ = places[number]
+        begin, end, _ = spans[number]
         raw = raw[:begin] + ERASED + raw[end:]
     return raw, orjson.dumps(known._asdict())
 
 
 def is_left_of(left: bytes, raw: bytes) -> bool:
     """Whether the bytes are an entry's own with some of its facets erased."""
-    erased = {place.path for place in facet_places(left) if left[place.begin : place.end] == ERASED}
-    for begin, end, path in reversed(facet_places(raw)):
+    erased = {span.path for span in facet_spans(left) if left[span.begin : span.end] == ERASED}
+    for begin, end, path in reversed(facet_spans(raw)):
         if path in erased:
             raw = raw[:begin] + ERASED + raw[end:]
     return raw == left

@@ -1,4 +1,4 @@
-"""The signature facet: its place in an event, its members, and its creation."""
+"""The signature facet: its position in an event, its members, and its creation."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -26,7 +26,7 @@ def as_event(value: object) -> dict[str, Any]:
     """Return the parsed value after checking that it is an object.
 
     Raises:
-        InvalidEventError: it is none.
+        InvalidEventError: it is not.
     """
     if not isinstance(value, dict):
         raise InvalidEventError("event: expected an object")
@@ -36,13 +36,13 @@ def as_event(value: object) -> dict[str, Any]:
 def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
     """Return the facets of an event's run, to be read and changed.
 
-    A run without facets is given an empty object, as a signer writes it.
+    A run without facets gets an empty object, as a signer writes it.
 
     Returns:
         None for an event without a run: a job or dataset event.
 
     Raises:
-        InvalidEventError: the run or its facets are no object.
+        InvalidEventError: the run or its facets are not an object.
     """
     if "run" not in event:
         return None

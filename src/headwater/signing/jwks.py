@@ -38,15 +38,15 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
         InvalidInputError: no key set, an Ed25519 key without a `kid` or with a bad `x`, or two keys of one `kid`.
     """
     keys: dict[str, Ed25519PublicKey] = {}
-    for place, member in enumerate(_members(text)):
+    for index, member in enumerate(_members(text)):
         if not isinstance(member, dict) or (member.get("kty"), member.get("crv")) != ("OKP", "Ed25519"):
             continue
         key_id = member.get("kid")
         if not isinstance(key_id, str):
-            raise InvalidInputError(f"keys.{place}.kid: expected the key id, a string")
+            raise InvalidInputError(f"keys.{index}.kid: expected the key id, a string")
         if key_id in keys:
-            raise InvalidInputError(f"keys.{place}.kid: is in the set twice")
-        keys[key_id] = public_key(member.get("x"), f"keys.{place}.x")
+            raise InvalidInputError(f"keys.{index}.kid: is in the set twice")
+        keys[key_id] = public_key(member.get("x"), f"keys.{index}.x")
     return keys
 
 
@@ -57,7 +57,7 @@ def read_revocations(text: str) -> dict[str, datetime]:
         InvalidInputError: no key set, or a time that is invalid or has no zone.
     """
     revoked: dict[str, datetime] = {}
-    for place, member in enumerate(_members(text)):
+    for index, member in enumerate(_members(text)):
         if not isinstance(member, dict) or member.get("revokedFrom") is None:
             continue
         try:
@@ -65,7 +65,7 @@ def read_revocations(text: str) -> dict[str, datetime]:
         except ValueError:
             time = datetime.min
         if time.tzinfo is None:
-            raise InvalidInputError(f"keys.{place}.revokedFrom: expected a time with its zone")
+            raise InvalidInputError(f"keys.{index}.revokedFrom: expected a time with its zone")
         revoked[str(member.get("kid"))] = time
     return revoked
 

@@ -1,7 +1,7 @@
-"""The node's key on disk: `keys/node.key` under `HEADWATER_HOME`, made once and read only by its owner.
+"""The node's key on disk: `keys/node.key` under `HEADWATER_HOME`, created once and readable only by its owner.
 
-The file is a private JSON Web Key (RFC 8037) whose `kid` is the key id. Beside it, any `*.jwks` holds public keys of
-other nodes that this one trusts.
+The file is a private JSON Web Key (RFC 8037) whose `kid` is the key id. Any `*.jwks` in the same folder holds public
+keys of other nodes that this one trusts.
 """
 
 import secrets
@@ -26,7 +26,7 @@ def load_or_create(home: Path) -> NodeKey:
     """Return this node's key, creating it on the first call; concurrent calls all return the same key.
 
     Raises:
-        SetupError: the key cannot be made or read, is damaged, or can be read by others.
+        SetupError: the key cannot be created or read, is damaged, or is accessible to others.
     """
     path = key_path(home)
     try:
@@ -54,17 +54,17 @@ def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
 
 
 def key_path(home: Path) -> Path:
-    """Say where the node's key is, or will be."""
+    """The path of the node's key, which may not exist yet."""
     return home / "keys" / "node.key"
 
 
 def tokens_path(home: Path) -> Path:
-    """Say where a service keeps the hashes of its one-time tokens."""
+    """The folder in which a service stores the hashes of its one-time tokens."""
     return home / "keys" / "tokens"
 
 
 def next_key(home: Path) -> NodeKey:
-    """Return the key that is to replace the node's, creating it on the first call.
+    """Return the key that will replace the node's, creating it on the first call.
 
     Raises:
         SetupError: as `load_or_create`.

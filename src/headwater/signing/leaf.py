@@ -1,13 +1,13 @@
-"""What the tree holds of an entry of the log: not its bytes, but what commits to them, facet by facet.
+"""The leaf that the tree holds for an entry of the log: not its bytes, but a commitment to them, facet by facet.
 
     leaf       = {"commitment": "sha256:…", "keyId": …, "kind": "event", "receivedUs": …, "verdict": "ok", "version": 1}
     commitment = SHA-256 over the rest's part, then for each facet, in order: begin, end (8 bytes each), its part
     part       = SHA-256(its salt || its bytes)
     salts      = SHAKE-256(the entry's salt), 16 bytes for the rest and for each facet
 
-The rest is the entry's bytes without the values of its facets. Who erases a facet forgets its bytes, its salt and the
-entry's salt, and keeps its part and the other salts: the leaf stays what it was, and without its salt the part tells
-nothing about the bytes, not even to one who guesses them. Salts that are left tell nothing about one that is gone.
+The rest is the entry's bytes without the values of its facets. Erasing a facet drops its bytes, its salt and the
+entry's salt, and keeps its part and the other salts: the leaf does not change, and without its salt the part reveals
+nothing about the bytes, so not even a guess can be checked. The remaining salts reveal nothing about a dropped one.
 
 Source: docs/decisions/0010; SHAKE-256 is that of FIPS 202.
 """
@@ -18,19 +18,19 @@ from typing import Final, Literal, NamedTuple
 
 import orjson
 
-from headwater.model.outline import FacetPlace
+from headwater.model.outline import FacetSpan
 from headwater.signing.merkle import leaf_hash
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 
 SALT_BYTES: Final = 16
 VERSION: Final = 1
-_PLACE_BYTES: Final = 8
+_OFFSET_BYTES: Final = 8
 
 Kind = Literal["event", "edit"]
 
 
 class Found(NamedTuple):
-    """What was established about an entry when it arrived; never changes."""
+    """The facts established about an entry when it arrived; they never change."""
 
     kind: Kind
     received_us: int
@@ -48,15 +48,15 @@ class Seal(NamedTuple):
     """Its hash."""
 
 
-def seal(raw: bytes, found: Found, salt: bytes, places: Sequence[FacetPlace] | None = None) -> Seal:
-    """Make an entry's leaf; `salt` are 16 random bytes, `places` the positions of its facets, if known.
+def seal(raw: bytes, found: Found, salt: bytes, spans: Sequence[FacetSpan] | None = None) -> Seal:
+    """Make an entry's leaf; `salt` are 16 random bytes, `spans` the positions of its facets, if known.
 
     Raises:
-        MalformedJsonError: `raw` is no JSON.
+        MalformedJsonError: `raw` is not JSON.
     """
-    if places is None:
-        places = facet_places(raw) if found.kind == "event" else ()
-    committed = commitment(raw, places, salts(salt, len(places)))
+    if spans is None:
+        spans = facet_spans(raw) if found.kind == "event" else ()
+    committed = commitment(raw, spans, salts(salt, len(spans)))
     return Seal(salt, committed, leaf_hash(leaf_data(committed, found)))
 
 
@@ -79,14 +79,14 @@ def salts(entry_salt: bytes, facets: int) -> list[bytes]:
     return [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
 
 
-def commitment(raw: bytes, places: Sequence[FacetPlace], each_salt: Sequence[bytes]) -> bytes:
-    """Commit to the rest of an entry, and to each facet apart."""
+def commitment(raw: bytes, spans: Sequence[FacetSpan], each_salt: Sequence[bytes]) -> bytes:
+    """Commit to the rest of an entry, and to each facet separately."""
     rest_salt, *facet_salts = each_salt
     rest, committed, at = [rest_salt], [b""], 0
-    for place, salt in zip(places, facet_salts, strict=True):
-        begin, end = place[0], place[1]
+    for span, salt in zip(spans, facet_salts, strict=True):
+        begin, end = span[0], span[1]
         rest.append(raw[at:begin])
-        committed += (begin.to_bytes(_PLACE_BYTES), end.to_bytes(_PLACE_BYTES), part(salt, raw[begin:end]))
+        committed += (begin.to_bytes(_OFFSET_BYTES), end.to_bytes(_OFFSET_BYTES), part(salt, raw[begin:end]))
         at = end
     rest.append(raw[at:])
     committed[0] = part(b"", b"".join(rest))

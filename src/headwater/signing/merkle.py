@@ -1,8 +1,8 @@
 """The Merkle tree of a log: its head, how it grows, and proofs about it.
 
-A node is named by its height and its place among those of that height: node (h, i) is the hash over the leaves from
-i·2^h up to (i+1)·2^h, without the last. Only such perfect subtrees are kept anywhere; what the right edge of a tree
-needs besides is put together from them.
+A node is named by its height and its index among those of that height: node (h, i) is the hash over the leaves from
+i·2^h up to, but not including, (i+1)·2^h. Only such perfect subtrees are stored; other nodes, at the right edge of a
+tree, are computed from them.
 
 Source: RFC 6962, section 2.1, and RFC 9162, sections 2.1.3.2 and 2.1.4.2 for verifying.
 """
@@ -15,7 +15,7 @@ HASH_BYTES: Final = 32
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
 Node = Callable[[int, int], bytes]
-"""Returns the hash of the node with that height and place."""
+"""Returns the hash of the node with that height and index."""
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -29,7 +29,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Frontier(NamedTuple):
-    """What is needed to append to a tree: the perfect subtrees it consists of, the largest first."""
+    """The perfect subtrees that a tree consists of, the largest first: enough to append to it."""
 
     size: int
     nodes: tuple[bytes, ...]
@@ -61,16 +61,16 @@ class Growth:
             nodes = [node_hash(nodes[i], nodes[i + 1]) for i in range(0, len(nodes) - 1, 2)]
         self.frontier = Frontier(self.size, tuple(self._rows[height][1][-1] for height in _heights(self.size)))
 
-    def node(self, height: int, place: int) -> bytes:
+    def node(self, height: int, index: int) -> bytes:
         """A node that is new, or a sibling of one.
 
         Raises:
             IndexError: it is not known here.
         """
         begin, nodes = self._rows[height]
-        if place < begin:
-            raise IndexError(f"node {height}, {place} was in the tree before")
-        return nodes[place - begin]
+        if index < begin:
+            raise IndexError(f"node {height}, {index} was in the tree before")
+        return nodes[index - begin]
 
 
 def frontier_of(size: int, node: Node) -> Frontier:
@@ -82,11 +82,11 @@ def inclusion_proof(index: int, size: int, node: Node) -> list[bytes]:
     """The hashes that lead from a leaf to the root of the tree of that size; `index` < `size`."""
     proof = []
     for height in range((size - 1).bit_length()):
-        beside = (index >> height) ^ 1
-        if (beside + 1) << height <= size:
-            proof.append(node(height, beside))
-        elif beside << height < size:
-            proof.append(_root_between(beside << height, size, node))
+        sibling = (index >> height) ^ 1
+        if (sibling + 1) << height <= size:
+            proof.append(node(height, sibling))
+        elif sibling << height < size:
+            proof.append(_root_between(sibling << height, size, node))
     return proof
 
 
@@ -111,23 +111,23 @@ def consistency_proof(old: int, new: int, node: Node) -> list[bytes]:
 
 
 def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
-    """Whether the proof leads from the leaf to the head.
+    """Whether the proof leads from the leaf to the root.
 
     Source: RFC 9162, section 2.1.3.2
     """
     if not 0 <= index < size or not _are_hashes(proof):
         return False
-    place, last, found = index, size - 1, leaf
+    position, last, found = index, size - 1, leaf
     for node in proof:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if position & 1 or position == last:
             found = node_hash(node, found)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
         else:
             found = node_hash(found, node)
-        place, last = place >> 1, last >> 1
+        position, last = position >> 1, last >> 1
     return last == 0 and found == root
 
 
@@ -143,25 +143,25 @@ def is_consistent(old: int, old_root: bytes, new: int, new_root: bytes, proof: S
     path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
     if not path:
         return False
-    place, last = old - 1, new - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    position, last = old - 1, new - 1
+    while position & 1:
+        position, last = position >> 1, last >> 1
     first = second = path[0]
     for node in path[1:]:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if position & 1 or position == last:
             first, second = node_hash(node, first), node_hash(node, second)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
         else:
             second = node_hash(second, node)
-        place, last = place >> 1, last >> 1
+        position, last = position >> 1, last >> 1
     return last == 0 and first == old_root and second == new_root
 
 
 def nodes_between(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The fewest perfect subtrees that the leaves between fall into, from left to right, as height and place.
+    """The fewest perfect subtrees that the leaves between fall into, from left to right, as height and index.
 
     >>> list(nodes_between(3, 8))
     [(0, 3), (2, 1)]
@@ -179,7 +179,7 @@ def _heights(size: int) -> list[int]:
 
 
 def _subtrees(begin: int, end: int, node: Node) -> Iterator[bytes]:
-    return (node(height, place) for height, place in nodes_between(begin, end))
+    return (node(height, index) for height, index in nodes_between(begin, end))
 
 
 def _root_between(begin: int, end: int, node: Node) -> bytes:

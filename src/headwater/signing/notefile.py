@@ -25,7 +25,7 @@ def log_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
     """Return this log's key; the first call creates it, under `name` or else `default_name`.
 
     Raises:
-        SetupError: the key cannot be made or read, is damaged, has another name, or can be read by others.
+        SetupError: the key cannot be created or read, is damaged, has another name, or is accessible to others.
         InvalidInputError: the name is not valid for a log.
     """
     return _key(log_key_path(home), name, default_name, ED25519)

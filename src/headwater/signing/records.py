@@ -35,8 +35,8 @@ def sign_record(record: bytes, signed: str, key: NodeKey) -> RecordSignature:
     """Sign a record without a signature: its body, or the member that `signed` names.
 
     Raises:
-        MalformedJsonError: no JSON.
-        InvalidEventError: a duplicate key, or the record is no object.
+        MalformedJsonError: not JSON.
+        InvalidEventError: a duplicate key, or the record is not an object.
     """
     payload = _payload(_object(record), signed)
     return RecordSignature(ALGORITHM, key.key_id, signed, b64encode(key.sign(payload)).decode())
@@ -48,10 +48,10 @@ def verify_record(record: bytes, member: str, trusted: Mapping[str, Ed25519Publi
         body = _object(record)
     except InvalidEventError as fault:
         return Verification("malformed", None, str(fault))
-    given = body.pop(member, None)
-    if given is None:
+    claimed = body.pop(member, None)
+    if claimed is None:
         return Verification("unsigned", None, f"{member}: missing")
-    found = _read(given)
+    found = _read(claimed)
     if found is None:
         return Verification("tampered", None, f"{member}: expected {', '.join(sorted(_MEMBERS))}")
     if found.key_id not in trusted:
@@ -85,7 +85,7 @@ def _without_nulls(value: Any) -> Any:  # noqa: ANN401  (JSON)
     return value
 
 
-def _read(given: object) -> RecordSignature | None:
-    if not isinstance(given, dict) or given.keys() != _MEMBERS or given["algorithm"] != ALGORITHM:
+def _read(member: object) -> RecordSignature | None:
+    if not isinstance(member, dict) or member.keys() != _MEMBERS or member["algorithm"] != ALGORITHM:
         return None
-    return RecordSignature(**given) if all(isinstance(each, str) for each in given.values()) else None
+    return RecordSignature(**member) if all(isinstance(each, str) for each in member.values()) else None

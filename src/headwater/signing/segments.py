@@ -10,7 +10,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed le
 from typing import Any, Final
 
 from headwater.errors import MalformedJsonError
-from headwater.model.outline import FacetPlace, places_of_facets
+from headwater.model.outline import FacetSpan, fast_facet_spans
 
 Shape = Mapping[str, Any]
 _EACH: Final = ""
@@ -28,14 +28,14 @@ _EVENT: Final[Shape] = {
 }
 
 
-def facet_places(raw: bytes) -> Sequence[FacetPlace]:
+def facet_spans(raw: bytes) -> Sequence[FacetSpan]:
     """Find the facets of an event, in the order of the text.
 
     Raises:
-        MalformedJsonError: `raw` is no JSON.
+        MalformedJsonError: `raw` is not JSON.
     """
-    found = places_of_facets(raw)
-    return _Scanned(raw).places() if found is None else found
+    found = fast_facet_spans(raw)
+    return _Scanned(raw).spans() if found is None else found
 
 
 _SPACE: Final = " \t\n\r"
@@ -47,53 +47,53 @@ class _Scanned:
     def __init__(self, raw: bytes) -> None:
         self._text = raw.decode()
         self._decode = JSONDecoder().raw_decode
-        self._found: list[FacetPlace] = []
+        self._found: list[FacetSpan] = []
 
-    def places(self) -> list[FacetPlace]:
+    def spans(self) -> list[FacetSpan]:
         try:
             self._value(self._past_space(0), {_EACH: _EVENT}, _EACH, ())
         except (JSONDecodeError, IndexError) as fault:
             raise MalformedJsonError(f"event: not JSON: {fault}") from None
         return self._found if self._text.isascii() else self._in_bytes()
 
-    def _in_bytes(self) -> list[FacetPlace]:
+    def _in_bytes(self) -> list[FacetSpan]:
         in_bytes, at, found = 0, 0, []
         for begin, end, path in self._found:
             in_bytes += len(self._text[at:begin].encode())
             length = len(self._text[begin:end].encode())
-            found.append(FacetPlace(in_bytes, in_bytes + length, path))
+            found.append(FacetSpan(in_bytes, in_bytes + length, path))
             in_bytes, at = in_bytes + length, end
         return found
 
-    def _value(self, place: int, shape: Shape, key: str, path: tuple[str, ...]) -> int:
+    def _value(self, at: int, shape: Shape, key: str, path: tuple[str, ...]) -> int:
         inner = shape.get(key)
         if isinstance(inner, dict):
-            if self._text[place] == "{":
-                return self._items(place, "}", inner, path)
-            if self._text[place] == "[" and _EACH in inner:
-                return self._items(place, "]", inner, path)
-        _, end = self._decode(self._text, place)
+            if self._text[at] == "{":
+                return self._items(at, "}", inner, path)
+            if self._text[at] == "[" and _EACH in inner:
+                return self._items(at, "]", inner, path)
+        _, end = self._decode(self._text, at)
         if key in shape and inner is None:
-            self._found.append(FacetPlace(place, end, path))
+            self._found.append(FacetSpan(at, end, path))
         return end
 
-    def _items(self, place: int, closing: str, shape: Shape, path: tuple[str, ...]) -> int:
+    def _items(self, at: int, closing: str, shape: Shape, path: tuple[str, ...]) -> int:
         number = 0
-        place = self._past_space(place + 1)
-        while self._text[place] != closing:
+        at = self._past_space(at + 1)
+        while self._text[at] != closing:
             if closing == "}":
-                key, place = scanstring(self._text, place + 1)
-                place = self._past_space(self._past_space(place) + 1)  # the colon
+                key, at = scanstring(self._text, at + 1)
+                at = self._past_space(self._past_space(at) + 1)  # the colon
             else:
                 key = str(number)
             asked = _EACH if _EACH in shape else key
-            place = self._past_space(self._value(place, shape, asked, (*path, key)))
-            if self._text[place] == ",":
-                place = self._past_space(place + 1)
+            at = self._past_space(self._value(at, shape, asked, (*path, key)))
+            if self._text[at] == ",":
+                at = self._past_space(at + 1)
             number += 1
-        return place + 1
+        return at + 1
 
-    def _past_space(self, place: int) -> int:
-        while self._text[place : place + 1] in _SPACE and place < len(self._text):
-            place += 1
-        return place
+    def _past_space(self, at: int) -> int:
+        while self._text[at : at + 1] in _SPACE and at < len(self._text):
+            at += 1
+        return at

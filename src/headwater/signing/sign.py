@@ -12,30 +12,30 @@ from headwater.signing.keys import NodeKey
 def sign_event(raw: bytes, key: NodeKey) -> bytes:
     """Return the event in canonical form with its signature in `run.facets.signature`, replacing any other.
 
-    The event gets no place in a chain, as in the test vectors that all implementations share; our own programs use
+    The event gets no position in a chain, as in the test vectors that all implementations share; our own programs use
     `sign_in_chain`. The signature covers the canonical form without that facet, and with `"facets":{}` if the run has
     no other.
 
     Raises:
-        MalformedJsonError: no JSON.
-        InvalidEventError: a duplicate key, a missing producer, or no run: events of jobs and datasets have no place for
-            a signature and are sent without one.
+        MalformedJsonError: not JSON.
+        InvalidEventError: a duplicate key, a missing producer, or no run: job events and dataset events cannot carry a
+            signature and are sent without one.
     """
     return _signed(as_event(canonical.read(raw)), key)
 
 
 class Linked(NamedTuple):
-    """A signed event with a place in a chain."""
+    """A signed event with a position in a chain."""
 
     raw: bytes
     payload_hash: str
 
 
 def sign_in_chain(raw: bytes, key: NodeKey, link: Link) -> Linked | None:
-    """Sign a run event with its place in the node's chain, replacing any that it claims.
+    """Sign a run event with its position in the node's chain, replacing any that it claims.
 
     Returns:
-        None for an event of a job or a dataset, which has no place for either.
+        None for a job event or dataset event, which can carry neither.
 
     Raises:
         MalformedJsonError, InvalidEventError: as `sign_event`, except for a missing run.

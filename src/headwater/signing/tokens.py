@@ -33,12 +33,12 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
         UntrustedEventError: the token is unknown, used or expired.
     """
     try:
-        told = json.loads((directory / _name(token)).read_text())
+        stored = json.loads((directory / _name(token)).read_text())
     except (OSError, ValueError):
         raise UntrustedEventError("token: unknown or already used; make one with `headwater key token`") from None
-    if told["untilUs"] <= now_us:
+    if stored["untilUs"] <= now_us:
         raise UntrustedEventError("token: expired; make another with `headwater key token`")
-    node_id: str | None = told["nodeId"]
+    node_id: str | None = stored["nodeId"]
     return node_id
 
 

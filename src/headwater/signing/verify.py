@@ -28,13 +28,13 @@ UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing"
 
 
 class Claim(NamedTuple):
-    """What a caller who has parsed the event already knows of it."""
+    """The parts of an event that a caller has already parsed."""
 
     facet: object
     """Its `run.facets.signature`."""
     producer: object
     begin: int | None = None
-    """Where the facet's value begins in the event's bytes, if known."""
+    """The offset of the facet's value in the event's bytes, if known."""
 
 
 def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Claim | None = None) -> Verification:
@@ -71,7 +71,7 @@ class _Signed(NamedTuple):
 
 _KEY: Final = b'"signature":'
 _CUT_HERE: Final = _KEY + b'{"_producer":"'
-"""How the facet begins where a signer put it. Inside a string the quotation marks would be escaped."""
+"""The beginning of the facet as a signer writes it. Inside a string the quotation marks would be escaped."""
 
 
 def _good_as_sent(raw: bytes, claim: Claim, trusted: Mapping[str, Ed25519PublicKey]) -> Verification | None:
@@ -84,8 +84,8 @@ def _good_as_sent(raw: bytes, claim: Claim, trusted: Mapping[str, Ed25519PublicK
 def _cut(raw: bytes, claim: Claim) -> _Signed | None:
     """Cut the facet out of a text exactly as a signer wrote it; None for any other text.
 
-    A good signature over the remaining bytes then proves all of them. This is the fast path: for 10 kB it takes 3 µs
-    beside the signature's 110, while parsing takes 200.
+    A good signature over the remaining bytes then proves all of them. This is the fast path: for 10 kB it takes 3 µs,
+    where parsing takes 200; the signature takes 110 in either case.
     """
     begin = _only_place(raw) if claim.begin is None else claim.begin - len(_KEY)
     if begin < 0:
@@ -105,7 +105,7 @@ def _cut(raw: bytes, claim: Claim) -> _Signed | None:
 
 
 def _only_place(raw: bytes) -> int:
-    """Where the facet's member begins, or -1 where that is ambiguous."""
+    """The offset of the facet's member, or -1 if that is ambiguous."""
     begin = raw.find(_CUT_HERE)
     return -1 if raw.find(_CUT_HERE, begin + 1) >= 0 else begin
 

@@ -42,10 +42,10 @@ def witnessed(
 ) -> Witnessed:
     """Sign a checkpoint that extends the previous one, as `proof` shows.
 
-    The result must be on disk before anybody is given it; otherwise a witness that is restarted may sign two histories.
+    The result must be on disk before it is handed out; otherwise a restarted witness may sign two histories.
 
     Raises:
-        UntrustedNoteError: it is no checkpoint of the log, or does not extend the previous one.
+        UntrustedNoteError: it is not a checkpoint of the log, or does not extend the previous one.
     """
     head = opened(note, log)
     old = before.head
@@ -54,8 +54,8 @@ def witnessed(
             f"checkpoint: the log had {so_many(old.size, 'entry')}, and now {head.size}: it was cut off"
         )
     if not is_consistent(old.size, old.root, head.size, head.root, proof):
-        told = f"checkpoint: the log's {head.size} entries do not extend the {old.size} seen before"
-        raise UntrustedNoteError(f"{told}: it was rewritten, or shows others a different history")
+        problem = f"checkpoint: the log's {head.size} entries do not extend the {old.size} seen before"
+        raise UntrustedNoteError(f"{problem}: it was rewritten, or shows others a different history")
     read = parse_note(note)
     own = [each.line for each in read.signatures if each.name == log.name]
     return Witnessed(head, signed_note(read.text, [*own, witness.line(read.text, time_s)]))

@@ -63,8 +63,8 @@ def entry_of(
     entry = _unsealed(event, verdict, key_id, received_us)
     if salt is None:
         return entry
-    places = event.places if isinstance(event, RunEvent) else None
-    return entry._replace(seal=seal(event.raw, found(entry.event_type, received_us, verdict, key_id), salt, places))
+    spans = event.facet_spans if isinstance(event, RunEvent) else None
+    return entry._replace(seal=seal(event.raw, found(entry.event_type, received_us, verdict, key_id), salt, spans))
 
 
 def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:

@@ -9,7 +9,7 @@ from headwater.model.words import in_words
 from headwater.signing.erasure import ERASED
 from headwater.signing.erasure import erase as erase_from
 from headwater.signing.leaf import SALT_BYTES
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 from headwater.store.entries import EDIT, entry_of
 from headwater.store.store import Store
 

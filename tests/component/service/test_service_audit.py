@@ -32,7 +32,7 @@ from headwater.signing.keyfile import load_or_create
 from headwater.signing.keys import NodeKey
 from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.backlog import FactBacklog
@@ -796,11 +796,11 @@ def test_the_core_writes_the_canonical_form_of_the_shared_vectors() -> None:
 def test_a_facet_that_was_erased_leaves_the_leaf_as_it_was() -> None:
     raw = b'{"run":{"facets":{"owner":{"name":"Ann"},"x":1}},"eventTime":"t"}'
     told = Found("event", 5, "ok", "a key")
-    sealed, places = seal(raw, told, bytes(16)), facet_places(raw)
+    sealed, spans = seal(raw, told, bytes(16)), facet_spans(raw)
     rest_salt, owner_salt, x_salt = salts(bytes(16), 2)
     entry = {
         **{"kind": "event", "receivedUs": 5, "verdict": "ok", "keyId": "a key"},
-        "facets": [at for place in places for at in (place.begin, place.end)],
+        "facets": [at for place in spans for at in (place.begin, place.end)],
         "salts": [b64encode(rest_salt).decode(), None, b64encode(x_salt).decode()],
         "parts": {"0": b64encode(part(owner_salt, b'{"name":"Ann"}')).decode()},
     }

@@ -20,7 +20,7 @@ from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.leaf import Found, Kind, salts, seal
 from headwater.signing.note import NoteSigner
-from headwater.signing.segments import facet_places
+from headwater.signing.segments import facet_spans
 from tests.support.app import dataset, event
 
 LOG: Final = NoteSigner.from_seed("lineage.example.org", bytes(range(32)))
@@ -39,7 +39,7 @@ def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = 
     )
     raw = json.dumps(body).encode()
     sealed = seal(raw, Found(kind, START_US + index, verdict, key_id), bytes([index] * 16))
-    places = facet_places(raw) if kind == "event" else []
+    spans = facet_spans(raw) if kind == "event" else []
     return {
         "index": index,
         "kind": kind,
@@ -49,7 +49,7 @@ def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = 
         "keyId": key_id,
         "leaf": b64encode(sealed.leaf).decode(),
         "salt": b64encode(sealed.salt).decode(),
-        "facets": [at for place in places for at in (place.begin, place.end)],
+        "facets": [at for span in spans for at in (span.begin, span.end)],
         "raw": raw.decode(),
     }
 

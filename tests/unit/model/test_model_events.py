@@ -222,7 +222,7 @@ def test_an_event_with_an_outline_is_read_as_any_other(
 
     if fast is not None:
         slow = _any(written)
-        assert replace(fast, places=None) == slow
+        assert replace(fast, facet_spans=None) == slow
         assert facts(fast) == facts(slow)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
 from headwater.model.facet_texts import FacetTexts, Recent
-from headwater.model.outline import outline, places_of_facets
+from headwater.model.outline import fast_facet_spans, outline
 
 EVENT = (
     b'{"eventTime":"2026-01-01T00:00:00Z","producer":"p","run":{"runId":"r","facets":{"parent": '
@@ -23,7 +23,7 @@ EVENT = (
 
 def cut(raw: bytes) -> dict[str, bytes] | None:
     found = outline(raw)
-    return None if found is None else {".".join(path): raw[begin:end] for begin, end, path in found.places}
+    return None if found is None else {".".join(path): raw[begin:end] for begin, end, path in found.spans}
 
 
 def test_facets_are_cut_out_as_they_were_written() -> None:
@@ -115,12 +115,12 @@ def test_what_is_cut_is_what_stands_at_that_path(
     if found is None:
         return  # what a decoy may do; the long way is open
     rest = bytearray(raw)
-    for begin, end, path in found.places:
+    for begin, end, path in found.spans:
         value: Any = event
         for step in path:
             value = value[int(step) if isinstance(value, list) else step]
         assert json.loads(raw[begin:end]) == value == found.facets[path[:-1]][path[-1]]
-    for begin, end, _ in reversed(found.places):
+    for begin, end, _ in reversed(found.spans):
         rest[begin:end] = b"0"
     assert json.loads(rest) == found.shell
 
@@ -146,18 +146,18 @@ def test_places_are_those_of_the_outline_or_not_found(before: bytes, facet: byte
     text = facet.replace(b'"', b'\\"') if b'"%s"' in before else facet
     raw = before % text + b'"run":{"facets":{"a":' + facet + b"}}}"
 
-    places = places_of_facets(raw)
+    spans = fast_facet_spans(raw)
 
     whole = outline(raw)
-    assert whole is None or whole.places == places
-    assert places is None or (places[-1].path == ("run", "facets", "a") and places[-1].end == len(raw) - 3)
+    assert whole is None or whole.spans == spans
+    assert spans is None or (spans[-1].path == ("run", "facets", "a") and spans[-1].end == len(raw) - 3)
 
 
 def test_a_facet_that_has_two_readings_has_a_place_all_the_same() -> None:
     raw = b'{"run":{"facets":{"a":{"x":1,"x":1}}}}'
 
     assert outline(raw) is None
-    assert places_of_facets(raw) == ((22, 35, ("run", "facets", "a")),)
+    assert fast_facet_spans(raw) == ((22, 35, ("run", "facets", "a")),)
 
 
 def test_facets_that_came_long_ago_make_room_for_others() -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.model.outline import places_of_facets
+from headwater.model.outline import fast_facet_spans
 from headwater.signing.leaf import Found, commitment, leaf_data, salts, seal
 from headwater.signing.merkle import leaf_hash
-from headwater.signing.segments import _Scanned, facet_places
+from headwater.signing.segments import _Scanned, facet_spans
 
 EVENT = (
     b'{"eventTime":"2026-01-01T00:00:00Z","inputs":[{"facets":{"schema":{"fields":[]}},"name":"a"}],'
@@ -25,7 +25,7 @@ SALT = bytes(range(16))
 
 
 def _values(raw: bytes) -> dict[str, bytes]:
-    return {".".join(place.path): raw[place.begin : place.end] for place in facet_places(raw)}
+    return {".".join(span.path): raw[span.begin : span.end] for span in facet_spans(raw)}
 
 
 def test_a_leaf_is_what_its_description_says() -> None:
@@ -49,25 +49,25 @@ def test_a_leaf_is_what_its_description_says() -> None:
 
 
 def test_a_facet_can_be_erased_and_the_leaf_stays() -> None:
-    places = facet_places(EVENT)
-    each = salts(SALT, len(places))
-    parts = [hashlib.sha256(salt + EVENT[p.begin : p.end]).digest() for salt, p in zip(each[1:], places, strict=True)]
+    spans = facet_spans(EVENT)
+    each = salts(SALT, len(spans))
+    parts = [hashlib.sha256(salt + EVENT[p.begin : p.end]).digest() for salt, p in zip(each[1:], spans, strict=True)]
     rest, at = b"", 0
-    for place in places:
-        rest, at = rest + EVENT[at : place.begin], place.end
+    for span in spans:
+        rest, at = rest + EVENT[at : span.begin], span.end
     committed = hashlib.sha256(each[0] + rest + EVENT[at:]).digest()
-    for place, part in zip(places, parts, strict=True):  # no facet's bytes are looked at any more
-        committed += place.begin.to_bytes(8, "big") + place.end.to_bytes(8, "big") + part
+    for span, part in zip(spans, parts, strict=True):  # no facet's bytes are looked at any more
+        committed += span.begin.to_bytes(8, "big") + span.end.to_bytes(8, "big") + part
 
-    assert hashlib.sha256(committed).digest() == commitment(EVENT, places, each)
+    assert hashlib.sha256(committed).digest() == commitment(EVENT, spans, each)
 
 
 @pytest.mark.parametrize("at", range(len(EVENT)))
 def test_every_byte_is_committed_to(at: int) -> None:
     bent = EVENT[:at] + bytes([EVENT[at] ^ 1]) + EVENT[at + 1 :]
-    places = facet_places(EVENT)
+    spans = facet_spans(EVENT)
 
-    assert commitment(bent, places, salts(SALT, len(places))) != commitment(EVENT, places, salts(SALT, len(places)))
+    assert commitment(bent, spans, salts(SALT, len(spans))) != commitment(EVENT, spans, salts(SALT, len(spans)))
 
 
 def test_another_salt_is_another_leaf() -> None:
@@ -131,22 +131,22 @@ def test_facets_are_found_the_same_way_however_an_event_is_written(
 ) -> None:
     raw = json.dumps(event, indent=indent, ensure_ascii=is_ascii).encode()
 
-    found = facet_places(raw)
+    found = facet_spans(raw)
 
-    assert [*found] == _Scanned(raw).places()
+    assert [*found] == _Scanned(raw).spans()
     assert all(left.end < right.begin for left, right in pairwise(found))
-    for place in found:
+    for span in found:
         value: Any = event
-        for step in place.path:
+        for step in span.path:
             value = value[int(step) if isinstance(value, list) else step]
-        assert json.loads(raw[place.begin : place.end]) == value
+        assert json.loads(raw[span.begin : span.end]) == value
 
 
 def test_the_fast_way_and_the_slow_find_the_same_in_real_events(shared: Path) -> None:
     events = [path.read_bytes() for path in sorted(shared.rglob("*.json")) if path.stat().st_size < 200_000]
     texts = [orjson.dumps(body) for raw in events if isinstance(body := orjson.loads(raw), dict) and "run" in body]
     for raw in [*events, *texts]:
-        if (found := places_of_facets(raw)) is not None:
-            assert [*found] == _Scanned(raw).places()
-    assert all(places_of_facets(raw) is not None for raw in texts)
+        if (found := fast_facet_spans(raw)) is not None:
+            assert [*found] == _Scanned(raw).spans()
+    assert all(fast_facet_spans(raw) is not None for raw in texts)
     assert len(texts) > 5
