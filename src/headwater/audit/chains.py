@@ -39,8 +39,8 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
             _tell(node_id, trouble, report)
         if more := holes[_MOST_HOLES:]:
             events = sum(trouble.events for trouble in more)
-            told = f"{so_many(len(more), 'more gap')}: {so_many(events, 'event')}"
-            report.not_known.append(f"what node {node_id} sent at {told}")
+            summary = f"{so_many(len(more), 'more gap')}: {so_many(events, 'event')}"
+            report.not_known.append(f"what node {node_id} sent at {summary}")
         for trouble in doubtful[:_MOST_DOUBTFUL]:
             where = f"node {node_id}, epoch {trouble.epoch}, {_places(trouble)}"
             report.not_known.append(f"who contradicts {where}: {trouble.words}, not all by a valid key")
@@ -70,7 +70,7 @@ def _parted(epochs: Mapping[str, Epoch], proved: Mapping[str, Epoch]) -> tuple[l
 def _standing(epochs: Mapping[str, Epoch]) -> str:
     events = sum(epoch.events for epoch in epochs.values())
     newest = sorted(epochs.items(), key=lambda each: each[1].received.last_us, reverse=True)
-    named = [f"{min(epoch.places)} to {epoch.last} of epoch {name}" for name, epoch in newest[:_MOST_EPOCHS]]
+    named = [f"{min(epoch.links)} to {epoch.last} of epoch {name}" for name, epoch in newest[:_MOST_EPOCHS]]
     more = [f"and {so_many(len(epochs) - _MOST_EPOCHS, 'epoch')} before"] if len(epochs) > _MOST_EPOCHS else []
     return f"{so_many(events, 'event')} at places {', '.join([*named, *more])}"
 

@@ -14,7 +14,7 @@ from headwater.cli.service_client import ServiceClient, in_path
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import structs_of
 from headwater.graph.walk import reachable
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId
 
 WHOLE_GRAPH = 1000
@@ -77,7 +77,7 @@ class Walk:
     """The reached nodes: distance in edges by node id, nearest first, and the edges between them."""
 
     start: str
-    way: Way
+    way: FlowDirection
     hops: Mapping[str, int]
     steps: tuple[Step, ...]
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -162,7 +162,7 @@ def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
     return [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
 
 
-def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
+def walk(client: ServiceClient, target: Target, way: FlowDirection) -> Walk:
     """Everything upstream or downstream of the target."""
     labels, flow = _graph(client, target.dataset)
     through: Through = {}
@@ -277,7 +277,7 @@ def is_whole(node: str) -> bool:
     return node.startswith((_INTO_ALL, _OUT_OF_ALL))
 
 
-def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iterator[Step]:
+def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: FlowDirection) -> Iterator[Step]:
     """Steps between a struct and its fields, towards whichever leads further: edges of one apply to both."""
     leads_on = {step.target if way == "upstream" else step.source for step in flow}
     known = {*columns}
@@ -304,7 +304,7 @@ def _node_id(name: Mapping[str, str]) -> str:
     return DatasetId(name["namespace"], name["name"]).node_id
 
 
-def _through(flow: Iterable[Step], sources: Mapping[str, set[str]], way: Way) -> Through:
+def _through(flow: Iterable[Step], sources: Mapping[str, set[str]], way: FlowDirection) -> Through:
     """For each dataset and adjacent job, which of the job's other datasets relate to it."""
     before: dict[str, set[str]] = {}
     after: dict[str, set[str]] = {}

@@ -163,7 +163,7 @@ class ColumnEdges:
             self._legacy[digest] = self._read_legacy(self._content(digest))
         numbers = iter(self._legacy[digest])
         columns, forms = self.columns.by_number, self._legacy_forms.by_number
-        return {columns[column]: forms[said] for column, said in zip(numbers, numbers, strict=True)}
+        return {columns[column]: forms[transformation] for column, transformation in zip(numbers, numbers, strict=True)}
 
     def job_uses(self, digest: bytes) -> tuple[JobUse, ...]:
         """The uses by jobs themselves in the `lineage` facet with this digest."""
@@ -173,9 +173,9 @@ class ColumnEdges:
 
     def _read_legacy(self, facet: Mapping[str, Any]) -> "array[int]":
         numbers: array[int] = array("i")
-        for column, said in legacy_transformations(facet):
+        for column, transformation in legacy_transformations(facet):
             numbers.append(self.columns.number(column))
-            numbers.append(self._legacy_forms.number(LegacyTransformation(*said)))
+            numbers.append(self._legacy_forms.number(LegacyTransformation(*transformation)))
         return numbers or _NOTHING
 
     def _column(self, number: int) -> str | None:

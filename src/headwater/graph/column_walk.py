@@ -13,7 +13,7 @@ from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import walked
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId
 
 
@@ -68,11 +68,13 @@ class ColumnWalk:
         cached = self._columns_of = cache(columns_of)
         self._has = cache(lambda name: frozenset(cached(name)))
         self._into: dict[DatasetId, dict[DatasetId, _EdgesBetween]] = {}
-        self._onward: dict[tuple[DatasetId, Way], _Onward] = {}
-        self._nesting: dict[tuple[DatasetId, Way], Nesting] = {}
+        self._onward: dict[tuple[DatasetId, FlowDirection], _Onward] = {}
+        self._nesting: dict[tuple[DatasetId, FlowDirection], Nesting] = {}
         self._spread: dict[DatasetId, int] = {}
 
-    def walked(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> Generator[None, None, dict[ColumnId, int]]:
+    def walked(
+        self, start: Iterable[ColumnId], direction: FlowDirection, max_hops: int
+    ) -> Generator[None, None, dict[ColumnId, int]]:
         """Every column within `max_hops` of a start, in that direction, with its distance; yields at each step.
 
         Structs and their fields count as connected: data that flows into a struct flows into its fields, and the
@@ -84,16 +86,16 @@ class ColumnWalk:
 
         # Nearest first: a later visit of the same edge cannot reach anything sooner.
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
-            for each in (column, *self.related(column, way)):
+            for each in (column, *self.related(column, direction)):
                 if each not in visited:
                     visited.add(each)
                     yield from onward(each)
 
         def onward(column: ColumnId) -> Iterator[ColumnId]:
             name = column.dataset
-            edges = self._onward_from(name, way)
+            edges = self._onward_from(name, direction)
             for step in edges.steps.get(column.column, ()):
-                yield step.source if way == "upstream" else step.target
+                yield step.source if direction == "upstream" else step.target
             yield from ends(edges.to_whole.get(column.column, ()))
             if edges.from_whole and name not in expanded_whole and column.column in self._has(name):
                 expanded_whole.add(name)
@@ -109,11 +111,11 @@ class ColumnWalk:
 
         return walked(start, neighbours, max_hops)
 
-    def related(self, column: ColumnId, way: Way) -> list[ColumnId]:
+    def related(self, column: ColumnId, direction: FlowDirection) -> list[ColumnId]:
         """The enclosing structs and the nested fields of a column that have edges in that direction."""
         name = column.dataset
-        if (nesting := self._nesting.get((name, way))) is None:
-            nesting = self._nesting[name, way] = Nesting(self._with_steps(name, way))
+        if (nesting := self._nesting.get((name, direction))) is None:
+            nesting = self._nesting[name, direction] = Nesting(self._with_steps(name, direction))
         return [ColumnId(name, each) for each in nesting.related(column.column)]
 
     def steps_into(self, column: ColumnId) -> list[ColumnStep]:
@@ -149,28 +151,28 @@ class ColumnWalk:
         sources = len(self._columns_of(edge.source)) if edge.source_column is None else 1
         return sources * (len(self._has(name)) if edge.target_column is None else 1)
 
-    def _with_steps(self, name: DatasetId, way: Way) -> Iterator[str]:
+    def _with_steps(self, name: DatasetId, direction: FlowDirection) -> Iterator[str]:
         """The columns that have edges in that direction."""
-        edges = self._onward_from(name, way)
+        edges = self._onward_from(name, direction)
         yield from edges.steps
         yield from edges.to_whole
         if edges.from_whole:
             yield from self._columns_of(name)
 
-    def _onward_from(self, name: DatasetId, way: Way) -> _Onward:
-        if (name, way) not in self._onward:
-            self._onward[name, way] = self._looked_up(name, way)
-        return self._onward[name, way]
+    def _onward_from(self, name: DatasetId, direction: FlowDirection) -> _Onward:
+        if (name, direction) not in self._onward:
+            self._onward[name, direction] = self._looked_up(name, direction)
+        return self._onward[name, direction]
 
-    def _looked_up(self, name: DatasetId, way: Way) -> _Onward:
+    def _looked_up(self, name: DatasetId, direction: FlowDirection) -> _Onward:
         onward = _Onward()
-        for target, between in self._edges_on_side(name, way):
+        for target, between in self._edges_on_side(name, direction):
             for step in between.steps:
-                near = step.target if way == "upstream" else step.source
+                near = step.target if direction == "upstream" else step.source
                 onward.steps.setdefault(near.column, []).append(step)
             for edge in between.wide:
                 near_column, wide = edge.target_column, _Wide(edge.source, edge.source_column, edge)
-                if way == "downstream":
+                if direction == "downstream":
                     near_column, wide = edge.source_column, _Wide(target, edge.target_column, edge)
                     if edge.target_column is None and not self._columns_of(target):
                         continue  # expands to no column
@@ -180,9 +182,9 @@ class ColumnWalk:
                     onward.to_whole.setdefault(near_column, []).append(wide)
         return onward
 
-    def _edges_on_side(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _EdgesBetween]]:
+    def _edges_on_side(self, name: DatasetId, direction: FlowDirection) -> Iterator[tuple[DatasetId, _EdgesBetween]]:
         """The edges on that side of the dataset, each with its target."""
-        if way == "upstream":
+        if direction == "upstream":
             yield from ((name, between) for between in self._edges_into(name).values())
             return
         for target in sorted(self._graph.fed_by(name)):

@@ -64,9 +64,9 @@ def legacy_transformations(facet: Mapping[str, Any]) -> Iterator[tuple[str, tupl
     """The legacy `transformationDescription` and `transformationType` of a columnLineage facet, by column."""
     for column, entry in _items(facet.get("fields")):
         if isinstance(entry, dict):
-            said = text(entry, "transformationDescription"), text(entry, "transformationType")
-            if any(said):
-                yield column, said
+            transformation = text(entry, "transformationDescription"), text(entry, "transformationType")
+            if any(transformation):
+                yield column, transformation
 
 
 def _name(entity: Mapping[str, Any]) -> tuple[object, object]:

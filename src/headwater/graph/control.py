@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
 
@@ -13,7 +13,7 @@ from headwater.model.names import JobId
 class ControlEdge(NamedTuple):
     """A job that runs before (upstream) or after another, and the type of the dependency; empty if none is given."""
 
-    way: Way
+    direction: FlowDirection
     job: JobId
     dependency: str
 
@@ -34,14 +34,14 @@ def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
 def _reported_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.jobs[job].runs if job in graph.jobs else ():
         extras = graph.runs[run_id].extras
-        for (way, other, dependency), seen in extras.control.items() if extras else ():
-            yield run_id, ControlEdge(way, other, dependency), seen
+        for (direction, other, dependency), seen in extras.control.items() if extras else ():
+            yield run_id, ControlEdge(direction, other, dependency), seen
 
 
 def _reported_about(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.named_in_control.get(job, ()):
         run = graph.runs[run_id]
-        for (way, other, dependency), seen in run.extras.control.items() if run.extras and run.of_job else ():
+        for (direction, other, dependency), seen in run.extras.control.items() if run.extras and run.of_job else ():
             if other == job and run.of_job is not None:
-                turned: Way = "downstream" if way == "upstream" else "upstream"
-                yield run_id, ControlEdge(turned, run.of_job.job, dependency), seen
+                opposite: FlowDirection = "downstream" if direction == "upstream" else "upstream"
+                yield run_id, ControlEdge(opposite, run.of_job.job, dependency), seen

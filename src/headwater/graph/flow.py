@@ -67,7 +67,7 @@ def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]
         if keys := _strongest(run, members):
             by.update(keys)
         elif any(("output", member) in run.observed for member in members):
-            read.update(source for way, source in run.observed if way == "input")
+            read.update(source for direction, source in run.observed if direction == "input")
     named = (source for each in by for source in graph.column_edges.sources(*each))
     sources = {graph.shown(source) for source in chain(read, named)}
     for member in filter(graph.datasets.__contains__, members):
@@ -91,8 +91,8 @@ def _inferred(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -> 
         for run_id in graph.jobs[job].runs:
             run = graph.runs[run_id]
             if ("output", target) in run.observed and run.evidence.keys().isdisjoint(members):
-                for (way, source), seen in run.observed.items():
-                    if way == "input":
+                for (direction, source), seen in run.observed.items():
+                    if direction == "input":
                         yield Source(graph.shown(source), INFERRED), Edge(seen, 1)
         yield from _declared(graph, job, target, members)
 
@@ -105,9 +105,9 @@ def _declared(
         return
     by = job.declaration.key
     known = (graph.datasets[name].declared.get(by) for name in members if name in graph.datasets)
-    told_of = [each for each in known if each is not None]
+    described = [each for each in known if each is not None]
     declared = graph.datasets[target].declared.get(by)
-    if declared is not None and all(each.evidence is None for each in told_of):
+    if declared is not None and all(each.evidence is None for each in described):
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
             read = graph.datasets[source].declared.get(by)

@@ -30,6 +30,7 @@ from headwater.model.facts import (
     Edit,
     Ending,
     EngineCatalog,
+    FacetReport,
     Fact,
     JobFacet,
     JobFlow,
@@ -39,11 +40,10 @@ from headwater.model.facts import (
     Quarantined,
     Renaming,
     RunFacet,
+    RunFacetReport,
     RunOfJob,
-    RunTelling,
     RunTimes,
     Stamped,
-    Telling,
     UseEvidence,
 )
 from headwater.model.flow_facts import Flow
@@ -86,8 +86,8 @@ class Growth(JobEdges, ColumnEvidences):
             ChainLink: self.nodes.add,
             Content: _ignore,
             DeclaredShape: _ignore,
-            Telling: _ignore,
-            RunTelling: self._add_run_telling,
+            FacetReport: _ignore,
+            RunFacetReport: self._add_run_facet_report,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:
@@ -171,7 +171,7 @@ class Growth(JobEdges, ColumnEvidences):
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
             self._recheck_renames(fact.run_id)
 
-    def _add_run_telling(self, fact: RunTelling) -> None:
+    def _add_run_facet_report(self, fact: RunFacetReport) -> None:
         self._extras(fact.run_id).has_tested = True
 
     def _add_edit(self, fact: Edit) -> None:
@@ -219,14 +219,16 @@ class Growth(JobEdges, ColumnEvidences):
         run_id = fact.run_id if run.times is None else run.times.run_id
         return RunOfJob(run_id, self._interned_job(fact.job), parent, root, run.interned_stamp(fact.stamp))
 
-    def _interned_parent(self, whole: ParentRun | None) -> ParentRun | None:
+    def _interned_parent(self, parent: ParentRun | None) -> ParentRun | None:
         """The object that another child run holds for this parent, if any: a run may have thousands of children."""
-        if whole is None:
+        if parent is None:
             return None
-        parts = self.child_runs.get(whole.run_id, {}).get(whole.job, ())
+        parts = self.child_runs.get(parent.run_id, {}).get(parent.job, ())
         other = self._reported_job(next(iter(parts), ""))
         known = () if other is None else other.parts_of
-        return next((each for each in known if each == whole), ParentRun(whole.run_id, self._interned_job(whole.job)))
+        return next(
+            (each for each in known if each == parent), ParentRun(parent.run_id, self._interned_job(parent.job))
+        )
 
     def _add_observation(self, fact: Observation) -> None:
         run = self._run(fact.run_id)
@@ -239,7 +241,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_control_flow(self, fact: ControlFlow) -> None:
         control = self._extras(fact.run_id).control
-        named = (fact.way, fact.job, fact.dependency)
+        named = (fact.direction, fact.job, fact.dependency)
         control[named] = widened(control.get(named), fact.seen)
         self.named_in_control[fact.job].add(fact.run_id)
 

@@ -337,9 +337,9 @@ class Identities:
             for other in self._spellings.get(normal(name), ()):
                 if name < other in names:
                     yield Link(name, other, "spelling", None)
-            for other, way, seen_both in self._catalogs.links(name):
+            for other, reason, seen_both in self._catalogs.links(name):
                 if name < other in names:
-                    yield Link(name, other, way, seen_both)
+                    yield Link(name, other, reason, seen_both)
 
 
 def _is_loose(name: DatasetId) -> bool:

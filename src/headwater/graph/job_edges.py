@@ -23,22 +23,22 @@ class JobEdges(GraphState):
         self._job(of_job.job).runs.add(run_id)
         if run_id in self.child_runs:
             self._compare_names(run_id)
-        for whole in of_job.parts_of:
-            job = self._job(whole.job)
+        for parent in of_job.parts_of:
+            job = self._job(parent.job)
             job.children.add(run_id)
-            job.named.add(whole.run_id)
-            self.child_runs[whole.run_id].setdefault(whole.job, set()).add(run_id)
-            if whole.run_id in self.runs:
-                self._compare_names(whole.run_id)
+            job.named.add(parent.run_id)
+            self.child_runs[parent.run_id].setdefault(parent.job, set()).add(run_id)
+            if parent.run_id in self.runs:
+                self._compare_names(parent.run_id)
 
-    def _drop_child(self, whole: ParentRun, run_id: str) -> None:
-        job, claims = self._job(whole.job), self.child_runs[whole.run_id]
+    def _drop_child(self, parent: ParentRun, run_id: str) -> None:
+        job, claims = self._job(parent.job), self.child_runs[parent.run_id]
         job.children.discard(run_id)
-        claims[whole.job].discard(run_id)
-        if not claims[whole.job]:
-            del claims[whole.job]
-            job.named.discard(whole.run_id)
-            self._compare_names(whole.run_id)
+        claims[parent.job].discard(run_id)
+        if not claims[parent.job]:
+            del claims[parent.job]
+            job.named.discard(parent.run_id)
+            self._compare_names(parent.run_id)
 
     def _compare_names(self, run_id: str) -> None:
         """Record whether the run's children all name the job that the run itself reports."""

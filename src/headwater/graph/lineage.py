@@ -139,8 +139,8 @@ class Graph(Growth):
     def _uses_of_each(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[tuple[DatasetId, ColumnEdge]]:
         """Each use with its source's shown name; a source used as a whole is given only so."""
         edges = [(self.shown(edge.source), edge) for edge in self.uses_in(facet, job, is_own=is_own)]
-        whole = {source for source, edge in edges if edge.source_column is None}
-        yield from (each for each in edges if each[0] not in whole or each[1].source_column is None)
+        wholes = {source for source, edge in edges if edge.source_column is None}
+        yield from (each for each in edges if each[0] not in wholes or each[1].source_column is None)
 
     def uses_in(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[ColumnEdge]:
         """What a job uses itself by the `lineage` facet with this digest; `is_own`: the facet is the job's own."""
@@ -151,8 +151,12 @@ class Graph(Growth):
     def columns_named_by_readers(self, name: DatasetId) -> set[str]:
         """The columns of a dataset, by its shown name, that jobs use themselves, even where they also use all of it."""
         own = ((facet, job, True) for job in self.readers(name) for facet in self.jobs[job].uses)
-        beside = ((facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_without_runs(job))
-        used = (edge for facet, job, is_own in chain(own, beside) for edge in self.uses_in(facet, job, is_own=is_own))
+        without_runs = (
+            (facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_without_runs(job)
+        )
+        used = (
+            edge for facet, job, is_own in chain(own, without_runs) for edge in self.uses_in(facet, job, is_own=is_own)
+        )
         named = (edge.source_column for edge in used if self.shown(edge.source) == name)
         return {column for column in named if column is not None}
 
@@ -190,10 +194,10 @@ class Graph(Growth):
             return False
         return job.is_known_otherwise or any(self.job_of(run_id) in (None, name) for run_id in job.named)
 
-    def meant(self, whole: ParentRun | None) -> ParentRun | None:
+    def meant(self, parent: ParentRun | None) -> ParentRun | None:
         """A parent or root with its job corrected: if the run itself reports a job, that one counts."""
-        own = None if whole is None else self.job_of(whole.run_id)
-        return whole if whole is None or own in (None, whole.job) else ParentRun(whole.run_id, own)
+        own = None if parent is None else self.job_of(parent.run_id)
+        return parent if parent is None or own in (None, parent.job) else ParentRun(parent.run_id, own)
 
     def parts_of(self, name: JobId) -> set[str]:
         """The runs that are children of the job's runs, whatever job they name; possibly others that name the job."""

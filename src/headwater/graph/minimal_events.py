@@ -23,35 +23,35 @@ class MinimalEvents:
     def __init__(self) -> None:
         self._needed: dict[FactKey, Sequence[_Placed]] = {}
 
-    def add(self, place: int, facts: Iterable[Fact]) -> None:
+    def add(self, position: int, facts: Iterable[Fact]) -> None:
         """Add the facts of the event at that log position."""
         for fact in facts:
             if not isinstance(fact, _IGNORED):
-                self._add(place, fact)
+                self._add(position, fact)
 
-    def _add(self, place: int, fact: Any) -> None:  # noqa: ANN401  facts with the same key have the same type
+    def _add(self, position: int, fact: Any) -> None:  # noqa: ANN401  facts with the same key have the same type
         key = fact.key
         needed = self._needed.get(key)
         if needed is None:
-            self._needed[key] = ((place, fact),)
+            self._needed[key] = ((position, fact),)
         elif not isinstance(fact, LastWriter):
-            self._needed[key] = _needed_of([*needed, (place, fact)])
+            self._needed[key] = _needed_of([*needed, (position, fact)])
         elif fact.merge(needed[0][1]) is fact:
-            self._needed[key] = ((place, fact),)
+            self._needed[key] = ((position, fact),)
 
-    def places(self, is_known: Callable[[Fact], bool] = lambda _: False) -> set[int]:
-        """The events whose facts merge to the same as all events' facts, without those that are known already."""
+    def positions(self, is_known: Callable[[Fact], bool] = lambda _: False) -> set[int]:
+        """The log positions of events whose facts merge to the same as all facts, without those already known."""
         wanted = (needed for needed in self._needed.values() if not is_known(needed[0][1]))
-        return {place for needed in wanted for place, _ in needed}
+        return {position for needed in wanted for position, _ in needed}
 
 
 def _needed_of(placed: Sequence[_Placed]) -> Sequence[_Placed]:
-    """The facts without which the merge would differ; of two equivalent ones the earlier is kept."""
-    whole = _merged(placed)
+    """The facts without which the merge would differ; of two equivalent ones the earlier remains."""
+    expected = _merged(placed)
     needed = list(placed)
     for each in reversed(placed):
         others = [other for other in needed if other is not each]
-        if others and _merged(others) == whole:
+        if others and _merged(others) == expected:
             needed = others
     return needed
 

@@ -46,7 +46,7 @@ class Epoch:
     """The most that an event time was ahead of its arrival time; negative if it never was."""
     delay_us: int
     """The least time from event to arrival."""
-    places: dict[int, bytes] = field(default_factory=dict)
+    links: dict[int, bytes] = field(default_factory=dict)
     """By sequence: payload hash, previous hash and event digest; if several came, the least."""
     again: dict[int, set[bytes]] = field(default_factory=dict)
     """Further events at the same sequence."""
@@ -65,12 +65,12 @@ class Epoch:
     @property
     def events(self) -> int:
         """How many events it has; several at one sequence count once."""
-        return len(self.places)
+        return len(self.links)
 
     @property
     def head_hash(self) -> str:
         """The payload hash of its last event; empty if that was erased."""
-        payload_hash = self.places[self.last][:_HASH]
+        payload_hash = self.links[self.last][:_HASH]
         return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
 
     def payloads(self, sequence: int) -> set[bytes]:
@@ -78,8 +78,8 @@ class Epoch:
         return {link[:_HASH] for link in self._links(sequence)} - {ERASED_HASH}
 
     def _links(self, sequence: int) -> Iterator[bytes]:
-        if sequence in self.places:
-            yield self.places[sequence]
+        if sequence in self.links:
+            yield self.links[sequence]
             yield from self.again.get(sequence, ())
 
     def add(self, fact: ChainLink) -> None:
@@ -91,28 +91,28 @@ class Epoch:
         self.ahead_us = max(self.ahead_us, fact.event_us - fact.received_us)
         self.delay_us = min(self.delay_us, fact.received_us - fact.event_us)
         self.last = max(self.last, fact.sequence)
-        place = (fact.sequence, fact.digest)
-        (self.unproved.discard if fact.is_proved else self.unproved.add)(place)
+        key = (fact.sequence, fact.digest)
+        (self.unproved.discard if fact.is_proved else self.unproved.add)(key)
         self._take(fact.sequence, fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + fact.digest)
-        if fact.said:
-            self._add_statements(place, orjson.loads(fact.said))
+        if fact.statements:
+            self._add_statements(key, orjson.loads(fact.statements))
 
     def _take(self, sequence: int, link: bytes) -> None:
-        known = self.places.get(sequence)
+        known = self.links.get(sequence)
         if known is None:
-            self.places[sequence] = link
+            self.links[sequence] = link
         elif known != link:
             others = self.again.setdefault(sequence, set())
             others |= {known, link}
-            self.places[sequence] = min(others)
-            others.discard(self.places[sequence])
+            self.links[sequence] = min(others)
+            others.discard(self.links[sequence])
         for each in (sequence, sequence + 1):
             self._check(each)
 
     def _check(self, sequence: int) -> None:
         """Recheck whether the event at a sequence names its predecessor; unknown where either is missing."""
         if not self.again:  # the common case: at most one link per sequence
-            link, previous = self.places.get(sequence), self.places.get(sequence - 1) if sequence else bytes(_HASH)
+            link, previous = self.links.get(sequence), self.links.get(sequence - 1) if sequence else bytes(_HASH)
             fits = link is None or previous is None or link[_HASH : 2 * _HASH] == previous[:_HASH]
             fits |= sequence > 0 and previous is not None and previous[:_HASH] == ERASED_HASH
             (self.broken.discard if fits else self.broken.add)(sequence)
@@ -121,12 +121,12 @@ class Epoch:
         fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
         (self.broken.discard if fits else self.broken.add)(sequence)
 
-    def _add_statements(self, place: tuple[int, bytes], said: Mapping[str, Any]) -> None:
-        self.follows.update((epoch, sequence, payload) for epoch, sequence, payload in said.get("follows", ()))
-        self.unsigned.update(said.get("unsigned", ()))
-        if "dropped" in said:
-            self.dropped[place] = said["dropped"]
-        if (heartbeat := said.get("heartbeat")) is not None:
+    def _add_statements(self, key: tuple[int, bytes], statements: Mapping[str, Any]) -> None:
+        self.follows.update((epoch, sequence, payload) for epoch, sequence, payload in statements.get("follows", ()))
+        self.unsigned.update(statements.get("unsigned", ()))
+        if "dropped" in statements:
+            self.dropped[key] = statements["dropped"]
+        if (heartbeat := statements.get("heartbeat")) is not None:
             self.interval_us = max(self.interval_us or 0, int(heartbeat["intervalSeconds"] * 1_000_000))
             self.is_over |= heartbeat["isLast"]
 
@@ -194,9 +194,9 @@ def _duplicates(name: str, epoch: Epoch) -> Iterator[Trouble]:
 
 def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator[Trouble]:
     last = max([epoch.last, *(sequence for sequence, _, _ in ends)])
-    if len(epoch.places) <= last:
+    if len(epoch.links) <= last:
         expected = 0
-        for sequence in [*sorted(epoch.places), last + 1]:
+        for sequence in [*sorted(epoch.links), last + 1]:
             if sequence > expected:
                 events = sequence - expected
                 yield Trouble("hole", name, "events are missing", epoch.seen.last_us, events, expected, sequence - 1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import STRENGTH, Declaration, RunFacet, RunOfJob, RunTimes, Stamped, Way
+from headwater.model.facts import STRENGTH, Declaration, FlowDirection, RunFacet, RunOfJob, RunTimes, Stamped
 from headwater.model.flow_facts import Flow, Maker
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -26,7 +26,7 @@ RunEnd = tuple[Direction, DatasetId]
 
 
 Reporter = str | FactKey
-"""Who reports a flow: a run by its id, or a declaration by its key."""
+"""The reporter of a flow: a run by its id, or a declaration by its key."""
 
 
 @dataclass(slots=True)
@@ -47,18 +47,18 @@ class Edge:
 
 @dataclass(slots=True)
 class Run:
-    """What is known of one run."""
+    """The record of one run."""
 
     times: RunTimes | None = None
     of_job: RunOfJob | None = None
     observed: dict[RunEnd, Seen] = field(default_factory=dict)
     evidence: dict[DatasetId, Evidence] = field(default_factory=dict)
     extras: "RunExtras | None" = None
-    """What few runs report; None for all others, of which there are many."""
+    """The rarer reports; None for the many runs without any."""
 
     @property
     def has_begun(self) -> bool:
-        """Whether it reported more than its creation: that it is under way or over, or an output."""
+        """Whether it reported more than its creation: a start, an end or an output."""
         if self.times is None:
             return False
         return self.times.state[2] != "OTHER" or any(direction == "output" for direction, _ in self.observed)
@@ -92,7 +92,7 @@ class Run:
 
 @dataclass(slots=True)
 class RunExtras:
-    """What few runs report: errors, tests, control flow, flows between jobs, own uses and renames."""
+    """The rarer reports of a run: errors, tests, control flow, flows between jobs, own uses and renames."""
 
     failed: Seen | None = None
     """When it reported FAIL, which it may take back later: its state is in its times."""
@@ -100,7 +100,7 @@ class RunExtras:
     """Whether it ever reported tests."""
     facets: dict[str, RunFacet] = field(default_factory=dict)
     """By name, its facets that report problems."""
-    control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
+    control: dict[tuple[FlowDirection, JobId, str], Seen] = field(default_factory=dict)
     """By direction, named job, and type of the dependency."""
     flows: dict[Flow, Seen] = field(default_factory=dict)
     uses: dict[bytes, Seen] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class RunExtras:
 
 @dataclass(slots=True)
 class Job:
-    """What is known of one job."""
+    """The record of one job."""
 
     runs: set[str] = field(default_factory=set)
     facets: MutableMapping[str, Stamped] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Job:
     named: set[str] = field(default_factory=set)
     """The runs of this job that `children` name; they may have no events."""
     reported: dict[tuple[Direction, DatasetId], dict[Reporter, Seen]] = field(default_factory=dict)
-    """What others report that this job reads and writes."""
+    """The reads and writes of this job that others report."""
     reported_without_run: dict[tuple[Direction, DatasetId], set[Reporter]] = field(default_factory=dict)
     """Those of `reported` that do not name a run of the job."""
     feeds: dict[JobId, dict[Reporter, Seen]] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Job:
 
     @property
     def is_known(self) -> bool:
-        """False for a job that is left over: the only run that named it turned out to belong to another."""
+        """False for a leftover job: the only run that named it turned out to belong to another."""
         return self.is_known_otherwise or bool(self.children)
 
     @property
@@ -192,7 +192,7 @@ class DeclaredFacets(NamedTuple):
 
 @dataclass(slots=True)
 class Dataset:
-    """What is known of one dataset name."""
+    """The record of one dataset name."""
 
     observed: Seen | None = None
     """When runs touched it; None: only declared."""
@@ -205,14 +205,14 @@ class Dataset:
     No entry: its newest content was reported once.
     """
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
-    """By declaration key; a later declaration with the same key replaces its entry whole."""
+    """By declaration key; a later declaration with the same key replaces the entire entry."""
     evidence: MutableMapping[EvidenceKey, Edge] = field(default_factory=dict)
     declared_over: Seen | None = None
     """The first and last time it was declared, including by declarations since replaced."""
 
     @property
     def is_known(self) -> bool:
-        """False for a name that is left over from a declaration since replaced."""
+        """False for a leftover name of a declaration since replaced."""
         return self.observed is not None or bool(self.declared)
 
     @property

@@ -43,10 +43,10 @@ def tags_in_job_facet(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
 def tags_in_dataset_facet(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags in a dataset's `tags` facet."""
     read = DatasetTagsFacet.readable({DatasetTagsFacet.key: facet})
-    return frozenset() if read is None else {*map(as_said, read.words)}
+    return frozenset() if read is None else {*map(api_spelling, read.words)}
 
 
-def as_said(tag: Tag) -> Tag:
+def api_spelling(tag: Tag) -> Tag:
     """The tag in the spelling of the API, so that one removal covers every producer's spelling."""
     column, word = tag
     return tag if column is None else (column, word.upper())

@@ -135,12 +135,12 @@ def _written(event: RunEvent | JobEvent | DatasetEvent) -> bytes:
     The client's own `Serde` would write the empty lists and maps that stand for "not said", and put a placeholder
     where a value cannot be written.
     """
-    body = attrs.asdict(event, filter=_is_said, value_serializer=_plain)
+    body = attrs.asdict(event, filter=_is_present, value_serializer=_plain)
     _stamp(body)
     return ascii_json(body)
 
 
-def _is_said(field: "attrs.Attribute[Any]", value: object) -> bool:
+def _is_present(field: "attrs.Attribute[Any]", value: object) -> bool:
     """False for None and for the empty default of an optional list or map; a required field stays, though empty."""
     is_optional = field.default is not attrs.NOTHING
     return value is not None and not (is_optional and isinstance(value, dict | list) and not value)

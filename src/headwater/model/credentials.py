@@ -76,28 +76,28 @@ def without_secrets(text: str) -> str:
 
     >>> without_secrets("s3://KEY:SECRET@lake"), without_secrets("abfss://lake@account.dfs.core.windows.net")
     ('s3://lake', 'abfss://lake@account.dfs.core.windows.net')
-    >>> without_secrets("no route to postgres://ann:s3cret@db:5432/shop, ann@db was told")
-    'no route to postgres://db:5432/shop, ann@db was told'
+    >>> without_secrets("no route to postgres://ann:s3cret@db:5432/shop, ann@db was informed")
+    'no route to postgres://db:5432/shop, ann@db was informed'
     """
     if "@" not in text and "=" not in text:  # nearly all
         return text
     for _ in range(_MOST_PASSES):  # what is left is a name: to be stripped again must not make it another
-        if (kept := _without(text)) == text:
+        if (stripped := _without(text)) == text:
             break
-        text = kept
+        text = stripped
     return text
 
 
-def without_secrets_in(told: Any) -> Any:  # noqa: ANN401  any JSON
+def without_secrets_in(value: Any) -> Any:  # noqa: ANN401  any JSON
     """As `without_secrets`, for every text in a JSON value; keys are left as they are."""
-    match told:
+    match value:
         case str():
-            return without_secrets(told)
+            return without_secrets(value)
         case dict():
-            return {key: without_secrets_in(value) for key, value in told.items()}
+            return {key: without_secrets_in(each) for key, each in value.items()}
         case list():
-            return [without_secrets_in(value) for value in told]
-    return told
+            return [without_secrets_in(each) for each in value]
+    return value
 
 
 def may_hold_secrets(text: bytes) -> bool:

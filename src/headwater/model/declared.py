@@ -59,7 +59,7 @@ class JobPut:
     outputs: Sequence[DatasetId]
     location: str | None = None
     description: str | None = None
-    told_type: Mapping[str, Any] | None = None
+    current_type: Mapping[str, Any] | None = None
     """The job's current `jobType` facet: its members are kept, except for the type that is put."""
 
 
@@ -158,11 +158,11 @@ def job_facets(put: JobPut) -> Facets:
 
 def _job_type(put: JobPut) -> Facets:
     """Empty where a producer reported the same type: that report stays in force."""
-    told, processing = put.told_type or {}, _PROCESSING[put.kind]
-    is_put = str(told.get("_producer")).startswith(API_PRODUCERS)
-    if told.get("processingType") == processing and not is_put:
+    current, processing = put.current_type or {}, _PROCESSING[put.kind]
+    is_put = str(current.get("_producer")).startswith(API_PRODUCERS)
+    if current.get("processingType") == processing and not is_put:
         return {}
-    others = {key: value for key, value in told.items() if not key.startswith("_")}
+    others = {key: value for key, value in current.items() if not key.startswith("_")}
     return {"jobType": {**_facet(_JOB_TYPE), "integration": "", **others, "processingType": processing}}
 
 
@@ -177,13 +177,13 @@ def _documentation(text: str | None, of: Literal["Job", "Dataset"]) -> Facets:
 
 
 def _facet(schema: str, **members: object) -> dict[str, Any]:
-    said = {key: value for key, value in members.items() if value is not None}
-    return {"_producer": API_PRODUCER, "_schemaURL": schema_url(schema), **said}
+    present = {key: value for key, value in members.items() if value is not None}
+    return {"_producer": API_PRODUCER, "_schemaURL": schema_url(schema), **present}
 
 
 def _own(**members: object) -> dict[str, Any]:
-    said = {key: value for key, value in members.items() if value is not None}
-    return {"_producer": API_PRODUCER, "_schemaURL": f"{HEADWATER_FACETS}/{DECLARED}.json", **said}
+    present = {key: value for key, value in members.items() if value is not None}
+    return {"_producer": API_PRODUCER, "_schemaURL": f"{HEADWATER_FACETS}/{DECLARED}.json", **present}
 
 
 def _dataset(name: DatasetId, facets: Facets | None = None) -> dict[str, object]:

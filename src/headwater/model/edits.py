@@ -147,8 +147,8 @@ def parse_edit(raw: bytes) -> EditEntry:
         path = ".".join(str(step) for step in first["loc"]) or "edit"
         raise InvalidEventError(f"{path}: {first['msg']}") from None
     stamp = Stamp(microseconds(wire.time), hashlib.sha256(raw).digest())
-    said = (EditItem(tuple(map(without_secrets, each.target)), each.what, each.value) for each in wire.edits)
-    return EditEntry(raw, stamp, tuple(said))
+    items = (EditItem(tuple(map(without_secrets, each.target)), each.what, each.value) for each in wire.edits)
+    return EditEntry(raw, stamp, tuple(items))
 
 
 class FactsInOrder:
@@ -166,8 +166,8 @@ class FactsInOrder:
         """The entry's facts; an event that names deleted targets also restores them."""
         if isinstance(entry, EditEntry):
             return self.of_edits(entry, log_index)
-        said = facts(entry, arrival)
-        return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index) if self._deleted else said
+        found = facts(entry, arrival)
+        return self.of_event(found, named(entry, found), entry.stamp.time_us, log_index) if self._deleted else found
 
     def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:
         """The facts of an entry of edits."""
@@ -176,14 +176,14 @@ class FactsInOrder:
         return edits
 
     def of_event(
-        self, said: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
+        self, found: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
     ) -> tuple[Fact, ...]:
         """The facts of an event, plus edits that restore the deleted targets that it names."""
-        return (*said, *self._brought_back(named, time_us, log_index)) if self._deleted else said
+        return (*found, *self._brought_back(named, time_us, log_index)) if self._deleted else found
 
-    def note(self, said: Iterable[Fact]) -> None:
+    def note(self, found: Iterable[Fact]) -> None:
         """Take over the deletions in the facts of earlier entries."""
-        for edit in said:
+        for edit in found:
             if isinstance(edit, Edit) and edit.what == DELETED:
                 (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
 
@@ -195,13 +195,13 @@ class FactsInOrder:
         return edits
 
 
-def named(event: Event, said: Iterable[Fact]) -> tuple[GraphNode, ...]:
+def named(event: Event, found: Iterable[Fact]) -> tuple[GraphNode, ...]:
     """The jobs and datasets that an event names; `said` are its facts."""
     if isinstance(event, DatasetEvent):
         return (event.dataset.id,)
     datasets = (dataset.id for dataset in (*event.inputs, *event.outputs))
-    whole = (each.job for fact in said if isinstance(fact, RunOfJob) for each in fact.parts_of)
-    return (event.job, *datasets, *whole)
+    parents = (each.job for fact in found if isinstance(fact, RunOfJob) for each in fact.parts_of)
+    return (event.job, *datasets, *parents)
 
 
 class _WireEdit(BaseModel):
@@ -222,5 +222,5 @@ class _Wire(BaseModel):
 
 def described(value: bytes) -> Mapping[str, Any]:
     """The value of a `described` edit."""
-    said: Mapping[str, Any] = orjson.loads(value)
-    return said
+    members: Mapping[str, Any] = orjson.loads(value)
+    return members

@@ -168,15 +168,15 @@ def _any(raw: bytes) -> Event:
         raise InvalidEventError("event: expected an object", ("body",) if body is None else ())
     if may_hold_secrets(raw):
         body = without_secrets_in(body)
-    said = _said(body)
+    claimed = _claimed_type(body)
     if body.get("run") is not None:
         return _run_event(raw, _stamp(event_time(WireRunEvent, body), raw), body)
-    if body.get("dataset") is not None and (said == "DatasetEvent" or body.get("job") is None):
+    if body.get("dataset") is not None and (claimed == "DatasetEvent" or body.get("job") is None):
         stamp = _stamp(event_time(WireDatasetEvent, body), raw)
-        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])), _lacking(body, said))
+        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])), _lacking(body, claimed))
     if body.get("job") is not None:
-        return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body, _lacking(body, said))
-    wire = _WIRES.get(said or "", WireRunEvent)
+        return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body, _lacking(body, claimed))
+    wire = _WIRES.get(claimed or "", WireRunEvent)
     try:
         event_time(wire, body)
     except InvalidEventError as fault:
@@ -185,16 +185,16 @@ def _any(raw: bytes) -> Event:
     raise AssertionError(f"an event without a run, a job and a dataset passed as {wire.__name__}")
 
 
-def _said(body: Mapping[str, Any]) -> str | None:
+def _claimed_type(body: Mapping[str, Any]) -> str | None:
     """The event type that `schemaURL` claims; None if it claims none."""
     url = body.get("schemaURL")
-    said = url.rpartition("/")[2] if isinstance(url, str) else None
-    return said if said in _WIRES else None
+    claimed = url.rpartition("/")[2] if isinstance(url, str) else None
+    return claimed if claimed in _WIRES else None
 
 
-def _lacking(body: Mapping[str, Any], said: str | None) -> tuple[str, ...]:
+def _lacking(body: Mapping[str, Any], claimed: str | None) -> tuple[str, ...]:
     """What an event without a run lacks, if its `schemaURL` or a state claims that it is a run event."""
-    is_of_run = said == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
+    is_of_run = claimed == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
     return tuple(name for name in ("run", "job") if body.get(name) is None) if is_of_run else ()
 
 

@@ -26,17 +26,17 @@ def with_assertions(event: RunEvent) -> RunEvent:
 
 
 def _with(dataset: DatasetRef) -> DatasetRef:
-    told = undeleted(dataset.direction_facets, _OWN)
-    assertions = [*_assertions(told.get("assertions") if told is not None else None)]
-    if told is None or not assertions or DataQualityAssertionsFacet.key in dataset.direction_facets:
+    facet = undeleted(dataset.direction_facets, _OWN)
+    assertions = [*_assertions(facet.get("assertions") if facet is not None else None)]
+    if facet is None or not assertions or DataQualityAssertionsFacet.key in dataset.direction_facets:
         return dataset
-    about = {key: value for key, value in told.items() if key in ("_producer", "_schemaURL")}
+    about = {key: value for key, value in facet.items() if key in ("_producer", "_schemaURL")}
     added = {DataQualityAssertionsFacet.key: {**about, "assertions": assertions}}
     return replace(dataset, direction_facets={**dataset.direction_facets, **added})
 
 
-def _assertions(told: object) -> Iterator[Mapping[str, Any]]:
-    for each in told if isinstance(told, list) else ():
+def _assertions(reported: object) -> Iterator[Mapping[str, Any]]:
+    for each in reported if isinstance(reported, list) else ():
         match each:
             case {"expectationType": str(name), "success": bool(success)}:
                 column = each.get("column")

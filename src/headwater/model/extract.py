@@ -22,8 +22,8 @@ from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
     INFERRED_RANK,
-    KEPT_FACETS,
-    KEPT_RUN_FACETS,
+    RETAINED_FACETS,
+    RETAINED_RUN_FACETS,
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
@@ -36,6 +36,7 @@ from headwater.model.facts import (
     DeclaredShape,
     DeclaredTimes,
     Ending,
+    FacetReport,
     Fact,
     JobFacet,
     JobFlow,
@@ -45,21 +46,20 @@ from headwater.model.facts import (
     Quarantined,
     Renaming,
     RunFacet,
+    RunFacetReport,
     RunOfJob,
-    RunTelling,
     RunTimes,
     Slot,
-    Telling,
     UseEvidence,
 )
-from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets, tells_uses
+from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets, reports_uses
 from headwater.model.folders import with_folders
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
-from headwater.model.sources import nameless_in, tells_sources
+from headwater.model.sources import nameless_in, names_sources
 from headwater.model.trino import mended_trino
 
 _OLDER_PARENT: Final = "parentRun"
@@ -81,10 +81,10 @@ def contents_of(facets: Facets) -> Iterator[FacetContent]:
     """Each facet in order; computes missing digests."""
     if isinstance(facets, FacetTexts):
         for name, facet in facets.texts.items():
-            yield name, Content(facet.digest, facet.body), facet.tells_sources
+            yield name, Content(facet.digest, facet.body), facet.names_sources
     else:
         for name, value in facets.items():
-            yield name, content_of(value), tells_sources(value)
+            yield name, content_of(value), names_sources(value)
 
 
 def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
@@ -112,8 +112,8 @@ def mended(event: RunEvent) -> RunEvent:
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:
     """The job facets among the event's facts, without computing the rest."""
     meant = mended_trino(event)
-    told = _job_facets(meant.job, meant.job_facets, meant.stamp)
-    return (fact for fact in told if isinstance(fact, JobFacet))
+    found = _job_facets(meant.job, meant.job_facets, meant.stamp)
+    return (fact for fact in found if isinstance(fact, JobFacet))
 
 
 def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]:
@@ -131,8 +131,8 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
             continue  # covered by the link; it says nothing about the run
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
-        if name in KEPT_RUN_FACETS:
-            yield RunTelling(run_id, name, content.digest, stamp)
+        if name in RETAINED_RUN_FACETS:
+            yield RunFacetReport(run_id, name, content.digest, stamp)
     if (dependencies := undeleted(event.run_facets, "jobDependencies")) is not None:
         yield from control_flow(run_id, dependencies, seen)
     yield from _job_facets(event.job, event.job_facets, stamp)
@@ -167,13 +167,13 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
         ("direction_facets", dataset.direction_facets),
     )
     for slot, facets_of_slot in slots:
-        for name, content, is_telling in contents_of(facets_of_slot):
+        for name, content, with_sources in contents_of(facets_of_slot):
             yield content
             yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
-            if name in KEPT_FACETS:
+            if name in RETAINED_FACETS:
                 times = event.stamp, event.stamp
-                yield Telling(event.run_id, direction, dataset.id, name, content.digest, *times)
-            if slot == "facets" and name in STRENGTH and is_telling:
+                yield FacetReport(event.run_id, direction, dataset.id, name, content.digest, *times)
+            if slot == "facets" and name in STRENGTH and with_sources:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
                 yield from _nameless(f"run:{event.run_id}", content, seen)
     for fact in identity_facts(dataset, seen):
@@ -197,7 +197,7 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
         if not described.is_complete:
             yield Quarantined(subject, "output", *described, seen)
         yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
-    if tells_uses(explicit):
+    if reports_uses(explicit):
         yield UseEvidence(event.run_id, content.digest, seen)
     for source, target, *runs in explicit_flows(explicit, event.job, event.run_id):
         if target is None and isinstance(source, DatasetId):
@@ -208,16 +208,16 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
             yield JobFlow(event.run_id, source, target, seen, *runs)
 
 
-def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
+def _nameless(subject: str, facet: Content, seen: Seen) -> Iterator[Quarantined]:
     """The sources without a namespace in a lineage facet."""
-    if _WITHOUT_NAMESPACE in told.body:
-        for name in nameless_in(orjson.loads(told.body)):
+    if _WITHOUT_NAMESPACE in facet.body:
+        for name in nameless_in(orjson.loads(facet.body)):
             yield Quarantined(subject, "input", "", name, seen)
 
 
-def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> Iterator[Quarantined]:
-    for name, content, is_telling in told:
-        if name in STRENGTH and is_telling:
+def _nameless_among(subject: str, facets: Iterable[FacetContent], seen: Seen) -> Iterator[Quarantined]:
+    for name, content, with_sources in facets:
+        if name in STRENGTH and with_sources:
             yield from _nameless(subject, content, seen)
 
 
@@ -256,11 +256,11 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
                 yield Quarantined(event.job.node_id, direction, *dataset.id, seen)
                 if not dataset.id.name:
                     continue
-            told = [*_told_of_end(direction, dataset)]
-            declared[f"{direction}s"].append(_declared(dataset.id, told))
+            facets = [*_facets_of_end(direction, dataset)]
+            declared[f"{direction}s"].append(_declared(dataset.id, facets))
             yield DeclaredTimes(dataset.id, seen)
-            yield from (content for _, content, _ in told)
-            yield from _nameless_among(event.job.node_id, told, seen)
+            yield from (content for _, content, _ in facets)
+            yield from _nameless_among(event.job.node_id, facets, seen)
             yield from identity_facts(dataset, seen)
     if (explicit := undeleted(event.job_facets, "lineage")) is not None:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
@@ -268,7 +268,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             declared["targets"] = targets
         if flows := [[*map(_declared_end, flow[:2], flow[2:])] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
-        if tells_uses(explicit):
+        if reports_uses(explicit):
             declared["uses"] = content_of(explicit).digest.hex()
     content = content_of(declared)
     yield content
@@ -276,12 +276,12 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
     yield DeclaredTimes(event.job, seen)
 
 
-def _told_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetContent]:
+def _facets_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetContent]:
     """The facets of a dataset in a job event: for an input also those `inputFacets` that `facets` lacks."""
     yield from contents_of(dataset.facets)
     if direction == "input":
         of_reading = contents_of(dataset.direction_facets)
-        yield from (told for told in of_reading if told[0] not in STRENGTH and told[0] not in dataset.facets)
+        yield from (each for each in of_reading if each[0] not in STRENGTH and each[0] not in dataset.facets)
 
 
 def _declared_end(end: JobId | DatasetId | None, run_id: str | None) -> list[str] | None:
@@ -318,12 +318,12 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
         yield Quarantined(_NO_RUN, "output", *dataset.id, seen)
         if not dataset.id.name:
             return
-    told = [*contents_of(dataset.facets)]
-    yield from _nameless_among(_NO_RUN, told, seen)
-    reference = _declared(dataset.id, told)
+    facets = [*contents_of(dataset.facets)]
+    yield from _nameless_among(_NO_RUN, facets, seen)
+    reference = _declared(dataset.id, facets)
     if makers := {*explicit_makers(undeleted(dataset.facets, "lineage") or {})}:
         reference["jobs"] = sorted([*job, *(() if run_id is None else (run_id,))] for job, run_id in makers)
-    yield from (content for _, content, _ in told)
+    yield from (content for _, content, _ in facets)
     yield from identity_facts(dataset, seen)
     content = content_of(reference)
     yield content
@@ -333,12 +333,12 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     yield DeclaredShape(dataset.id, event.stamp, *(each and bytes.fromhex(each) for each in (schema, version)))
 
 
-def _declared(dataset: DatasetId, told: Sequence[FacetContent]) -> dict[str, Any]:
+def _declared(dataset: DatasetId, facets: Sequence[FacetContent]) -> dict[str, Any]:
     reference: dict[str, Any] = {
         "namespace": dataset.namespace,
         "name": dataset.name,
-        "facets": {name: content.digest.hex() for name, content, _ in told},
+        "facets": {name: content.digest.hex() for name, content, _ in facets},
     }
-    if silent := [name for name, _, is_telling in told if name in STRENGTH and not is_telling]:
+    if silent := [name for name, _, with_sources in facets if name in STRENGTH and not with_sources]:
         reference["silent"] = sorted(silent)
     return reference

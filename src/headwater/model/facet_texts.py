@@ -10,7 +10,7 @@ import orjson
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
 from headwater.model.credentials import may_hold_secrets, without_secrets_in
-from headwater.model.sources import tells_sources
+from headwater.model.sources import names_sources
 
 _KEPT_BYTES: Final = 16 * 1024 * 1024
 """Cache size of each of two generations."""
@@ -30,7 +30,7 @@ class FacetText(NamedTuple):
     """SHA-256 of `body`."""
     body: bytes
     """The same value with sorted keys, and passwords in addresses stripped."""
-    tells_sources: bool
+    names_sources: bool
     """Whether it is a lineage facet that names sources."""
     has_secrets: bool = False
     """Whether the text has secrets that were stripped from the body."""
@@ -92,9 +92,9 @@ def _stripped(text: bytes) -> tuple[_Facet, FacetText] | None:
     """A facet that may contain passwords, with these stripped; None if it contains none."""
     if not may_hold_secrets(text):
         return None
-    told = _object(text)
-    value = without_secrets_in(told)
-    return value, _facet_text(text, sorted_json(value), value)._replace(has_secrets=value != told)
+    sent = _object(text)
+    value = without_secrets_in(sent)
+    return value, _facet_text(text, sorted_json(value), value)._replace(has_secrets=value != sent)
 
 
 def _sorted(text: bytes) -> tuple[_Facet, FacetText] | None:
@@ -114,7 +114,7 @@ def _unsorted(text: bytes) -> tuple[_Facet, FacetText]:
 
 
 def _facet_text(text: bytes, body: bytes, value: _Facet) -> FacetText:
-    return FacetText(text, hashlib.sha256(body).digest(), body, tells_sources(value))
+    return FacetText(text, hashlib.sha256(body).digest(), body, names_sources(value))
 
 
 def _object(text: bytes) -> _Facet:

@@ -9,11 +9,11 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     RunTimes        run                                    min and max of times, greatest (rank, stamp) of states
     RunOfJob        run                                    last writer; naming a parent, and a root, beats not
     RunFacet        run, facet name                        last writer
-    RunTelling      run, facet name, content               union: last stamp
+    RunFacetReport      run, facet name, content               union: last stamp
     JobFacet        job, facet name, content               union: first time and last stamp
     Observation     run, direction, dataset                union: min and max of times
     ObservedFacet   run, direction, dataset, slot, name    last writer
-    Telling         run, direction, dataset, name, content union: first and last stamp
+    FacetReport     run, direction, dataset, name, content union: first and last stamp
     ColumnEvidence  run, target, strength, content         union: min and max of times
     UseEvidence     run, content                           union: min and max of times
     Declaration     job or dataset                         last writer, whole
@@ -24,7 +24,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     CatalogEntry    dataset, catalog, table                union: min and max of times
     EngineCatalog   engine, word, catalog, names there     union: min and max of times
     Ending          run, terminal state                    union: min and max of times
-    ControlFlow     run, way, job, dependency type         union: min and max of times
+    ControlFlow     run, direction, job, dependency type   union: min and max of times
     JobFlow         run, source, target, their runs        union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
     Edit            target, what                           last writer by place in the log; min and max of times
@@ -47,15 +47,15 @@ ShapePart = Literal["schema", "version"]
 SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
 """Facets that define a version of a dataset."""
 
-KEPT_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
+RETAINED_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
 """Dataset facets of which every report is kept, not only a run's last."""
-KEPT_RUN_FACETS: frozenset[str] = frozenset({"test"})
+RETAINED_RUN_FACETS: frozenset[str] = frozenset({"test"})
 """The same for run facets: each report may concern other tests."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
 """The state of a run, in Marquez's terms."""
-Way = Literal["upstream", "downstream"]
+FlowDirection = Literal["upstream", "downstream"]
 Target = tuple[str, ...]
 """What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
 
@@ -138,8 +138,8 @@ class RunOfJob(Merging):
     @property
     def parts_of(self) -> tuple[ParentRun, ...]:
         """The parent and root, without the run itself and without duplicates."""
-        told = [each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id]
-        return tuple(told[:1] if told[1:] == told[:1] else told)
+        named = [each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id]
+        return tuple(named[:1] if named[1:] == named[:1] else named)
 
     def merge(self, other: Self) -> Self:
         """Return the one that names a parent, then the one that names a root, then the later one."""
@@ -159,8 +159,8 @@ class RunFacet(LastWriter):
 
 
 @value
-class RunTelling(LastWriter):
-    """A report of one of `KEPT_RUN_FACETS`, kept permanently; `stamp` is its last occurrence."""
+class RunFacetReport(LastWriter):
+    """A report of one of `RETAINED_RUN_FACETS`, kept permanently; `stamp` is its last occurrence."""
 
     KEY = ("run_id", "name", "content")
     run_id: str
@@ -242,8 +242,8 @@ class ObservedFacet(LastWriter):
 
 
 @value
-class Telling(Merging):
-    """A report of one of `KEPT_FACETS` by a run, kept permanently: a stream may report many.
+class FacetReport(Merging):
+    """A report of one of `RETAINED_FACETS` by a run, kept permanently: a stream may report many.
 
     Of repeated reports with the same content, the first and the last are kept.
     """
@@ -257,10 +257,10 @@ class Telling(Merging):
     first: Stamp
     last: Stamp
 
-    def merge(self, other: "Telling") -> "Telling":
+    def merge(self, other: "FacetReport") -> "FacetReport":
         """Return the report from the earlier first to the later last time."""
         first, last = min(self.first, other.first), max(self.last, other.last)
-        return Telling(self.run_id, self.direction, self.dataset, self.name, self.content, first, last)
+        return FacetReport(self.run_id, self.direction, self.dataset, self.name, self.content, first, last)
 
 
 @value
@@ -429,9 +429,9 @@ class Ending(Widening):
 class ControlFlow(Widening):
     """A run's `jobDependencies` facet names a job that runs before it (upstream) or after it; no data need pass."""
 
-    KEY = ("run_id", "way", "job", "dependency")
+    KEY = ("run_id", "direction", "job", "dependency")
     run_id: str
-    way: Way
+    direction: FlowDirection
     job: JobId
     dependency: str
     """The type of the dependency, for example `DIRECT_INVOCATION`; empty if not given."""
@@ -514,7 +514,7 @@ class ChainLink(Merging):
     received_us: int
     is_proved: bool
     """Whether a trusted key had signed it, as known on arrival."""
-    said: bytes
+    statements: bytes
     """Further statements as JSON, see `headwater.model.nodes`; empty for most events."""
 
     def merge(self, other: Self) -> Self:
@@ -528,11 +528,11 @@ Fact = (
     | RunTimes
     | RunOfJob
     | RunFacet
-    | RunTelling
+    | RunFacetReport
     | JobFacet
     | Observation
     | ObservedFacet
-    | Telling
+    | FacetReport
     | ColumnEvidence
     | UseEvidence
     | Declaration
@@ -562,7 +562,7 @@ def _happened_us(fact: Any) -> int:  # noqa: ANN401  any fact but a content
             return fact.seen.last_us
         case ChainLink():
             return fact.event_us
-        case Telling():
+        case FacetReport():
             return fact.last.time_us
     time_us: int = fact.stamp.time_us
     return time_us

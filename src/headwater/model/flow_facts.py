@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from headwater.model.facts import ControlFlow, Way
+from headwater.model.facts import ControlFlow, FlowDirection
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.objects import objects
-from headwater.model.sources import tells_sources
+from headwater.model.sources import names_sources
 
 
 class Flow(NamedTuple):
@@ -44,13 +44,13 @@ class Maker(NamedTuple):
 
 
 _NOBODY: Final = JobId("", "")
-_WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
+_DIRECTIONS: Final[tuple[FlowDirection, ...]] = ("upstream", "downstream")
 
 
 def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
     """The datasets whose sources a job's `lineage` facet reports; unreadable entries are skipped."""
     for entry in objects(explicit.get("entries")):
-        if entry.get("type") == "DATASET" and (target := _dataset(entry)) is not None and tells_sources(entry):
+        if entry.get("type") == "DATASET" and (target := _dataset(entry)) is not None and names_sources(entry):
             yield target
 
 
@@ -74,7 +74,7 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None 
     return iter(flows.values())
 
 
-def tells_uses(explicit: Mapping[str, Any]) -> bool:
+def reports_uses(explicit: Mapping[str, Any]) -> bool:
     """Whether a job's `lineage` facet may report what jobs use themselves, without making a dataset of it."""
     return any(entry.get("type") == "JOB" and entry.get("inputs") for entry in objects(explicit.get("entries")))
 
@@ -88,12 +88,12 @@ def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[Maker]:
 
 def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[ControlFlow]:
     """The jobs that a run's `jobDependencies` facet names."""
-    for way in _WAYS:
-        for dependency in objects(facet.get(way)):
+    for direction in _DIRECTIONS:
+        for dependency in objects(facet.get(direction)):
             job = dependency.get("job")
             if isinstance(job, dict) and (pair := _pair(job)) is not None:
                 kind = dependency.get("dependency_type")
-                yield ControlFlow(run_id, way, JobId(*pair), kind if isinstance(kind, str) else "", seen)
+                yield ControlFlow(run_id, direction, JobId(*pair), kind if isinstance(kind, str) else "", seen)
 
 
 _End = tuple[JobId | DatasetId | None, str | None]

@@ -72,34 +72,34 @@ class _Whose:
     def __init__(self, folders: Sequence[_Folder], listed: set[tuple[str, str]]) -> None:
         self._deepest_first = sorted(folders, key=lambda each: -len(each.beginning))
         self._listed = listed
-        self.told: dict[DatasetId, set[str]] = {}
+        self.replaced: dict[DatasetId, set[str]] = {}
         """By folder, the names replaced by it in the current output."""
 
-    def source(self, told: Any) -> Any:  # noqa: ANN401  any JSON
+    def source(self, field: Any) -> Any:  # noqa: ANN401  any JSON
         """An input field with its folder in place of the file."""
-        match told:
+        match field:
             case {"namespace": str(namespace), "name": str(name)} if (namespace, _path(name)) not in self._listed:
                 path = _path(name)
                 for folder in self._deepest_first:
                     if folder.id.namespace == namespace and path.startswith(folder.beginning):
-                        self.told.setdefault(folder.id, set()).add(name)
-                        return {**told, "name": folder.id.name}
-        return told
+                        self.replaced.setdefault(folder.id, set()).add(name)
+                        return {**field, "name": folder.id.name}
+        return field
 
 
 def _mended(output: DatasetRef, whose: _Whose) -> DatasetRef:
     facet = undeleted(output.facets, _LINEAGE)
     if facet is None:
         return output
-    whose.told = {}
+    whose.replaced = {}
     meant = {**facet, **_lists(facet, "dataset", whose)}
     if isinstance(fields := facet.get("fields"), dict):
         meant["fields"] = {column: _field(entry, whose) for column, entry in fields.items()}
-    if not whose.told:
+    if not whose.replaced:
         return output
-    folders = [{**folder._asdict(), "named": len(names)} for folder, names in sorted(whose.told.items())]
-    told = {_LINEAGE: meant, FolderReadsFacet.key: own_facet("headwater_folder_reads", folders=folders)}
-    return replace(output, facets={**output.facets, **told})
+    folders = [{**folder._asdict(), "named": len(names)} for folder, names in sorted(whose.replaced.items())]
+    mended = {_LINEAGE: meant, FolderReadsFacet.key: own_facet("headwater_folder_reads", folders=folders)}
+    return replace(output, facets={**output.facets, **mended})
 
 
 def _field(entry: Any, whose: _Whose) -> Any:  # noqa: ANN401  any JSON

@@ -34,8 +34,8 @@ def without_metadata_columns(event: RunEvent) -> RunEvent:
 
 def _is_iceberg(facets: Facets) -> bool:
     for facet, member in _EVIDENCE:  # called for each dataset of each event, most of which have neither
-        if (told := facets.get(facet)) is not None:
-            engine = told.get(member)
+        if (details := facets.get(facet)) is not None:
+            engine = details.get(member)
             if isinstance(engine, str) and engine.lower() == "iceberg":
                 return True
     return False
@@ -46,10 +46,10 @@ def _without(dataset: DatasetRef) -> DatasetRef:
     hidden = {*_hidden(schema)} if _is_iceberg(dataset.facets) else set()
     if not hidden:
         return dataset
-    kept = [each for each in schema["fields"] if not _is_hidden(each)]
+    remaining = [each for each in schema["fields"] if not _is_hidden(each)]
     left_out = own_facet("headwater_metadata_columns", columns=sorted(hidden))
-    told = {"schema": {**schema, "fields": kept}, MetadataColumnsFacet.key: left_out}
-    return replace(dataset, facets={**dataset.facets, **told})
+    replaced = {"schema": {**schema, "fields": remaining}, MetadataColumnsFacet.key: left_out}
+    return replace(dataset, facets={**dataset.facets, **replaced})
 
 
 def _hidden(schema: Mapping[str, Any]) -> Iterator[str]:

@@ -43,7 +43,7 @@ def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> It
 def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) -> Iterator[CatalogEntry]:
     kind = catalog_kind(text(facet, "type"))
     catalog = Catalog(kind, text(facet, "name"), text(facet, "metadataUri"), text(facet, "warehouseUri"))
-    table = _within(catalog, _table_told(dataset)) or _table_at(dataset.id, catalog)
+    table = _within(catalog, _symlinked_table(dataset)) or _table_at(dataset.id, catalog)
     if catalog.kind and catalog.name and table:
         yield CatalogEntry(dataset.id, catalog, table, seen)
 
@@ -58,7 +58,7 @@ def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> It
         yield EngineCatalog(*name, catalog, DatasetId("", ""), seen)
 
 
-def _table_told(dataset: DatasetRef) -> str:
+def _symlinked_table(dataset: DatasetRef) -> str:
     """The table's name from a symlink; Glue writes it as `table/DATABASE/TABLE`."""
     symlinks = undeleted(dataset.facets, "symlinks")
     for identifier in objects(symlinks.get("identifiers") if symlinks is not None else None):
@@ -76,9 +76,9 @@ def _within(catalog: Catalog, table: str) -> str:
 
 def _table_at(name: DatasetId, catalog: Catalog) -> str:
     """The table's name by its path in the warehouse, `DATABASE/TABLE`; empty if it is elsewhere."""
-    warehouse, place = normal_uri(catalog.warehouse_uri).rstrip("/"), normal_place(name)
-    inside = place.removeprefix(f"{warehouse}/")
+    warehouse, location = normal_uri(catalog.warehouse_uri).rstrip("/"), normal_place(name)
+    inside = location.removeprefix(f"{warehouse}/")
     database, _, table = inside.partition("/")
-    if not warehouse or inside == place or not database or not table or "/" in table:
+    if not warehouse or inside == location or not database or not table or "/" in table:
         return ""
     return f"{database.removesuffix(_DIRECTORY_SUFFIX) if catalog.kind in _WITH_SUFFIX else database}.{table}"

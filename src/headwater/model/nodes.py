@@ -45,28 +45,28 @@ def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
     """
     if arrival.verdict not in ("ok", "unknown-key") or ChainFacet.key not in event.run_facets:
         return None
-    told = _told_plainly(event.run_facets) or _told(event.run_facets, arrival.key_id)
-    if told is None or not _is_sound(told):
+    claim = _fast_claim(event.run_facets) or _claim(event.run_facets, arrival.key_id)
+    if claim is None or not _is_sound(claim):
         return None
-    payload_hash = ERASED_HASH if told.payload_hash is None else hash_of(told.payload_hash)
-    previous_hash = b"" if told.previous_hash is None else hash_of(told.previous_hash)
+    payload_hash = ERASED_HASH if claim.payload_hash is None else hash_of(claim.payload_hash)
+    previous_hash = b"" if claim.previous_hash is None else hash_of(claim.previous_hash)
     if payload_hash is None or previous_hash is None:
         return None
     return ChainLink(
-        told.node_id,
-        told.epoch,
-        told.sequence,
+        claim.node_id,
+        claim.epoch,
+        claim.sequence,
         event.stamp.digest,
         payload_hash,
         previous_hash,
         event.stamp.time_us,
         arrival.received_us,
         arrival.verdict == "ok",
-        _said(event, told),
+        _statements(event, claim),
     )
 
 
-class _Told(NamedTuple):
+class _ChainClaim(NamedTuple):
     """The contents of the chain and signature facets."""
 
     node_id: str
@@ -85,7 +85,7 @@ _CHECKPOINT: Final = (dict, type(None))
 _CHAIN: Final = frozenset({*_TEXTS, "sequence"})
 
 
-def _told_plainly(run_facets: Facets) -> _Told | None:
+def _fast_claim(run_facets: Facets) -> _ChainClaim | None:
     """The fast path of `_told`, ten times as fast, for facets exactly as our signers write them; else None."""
     chain, signature = run_facets[ChainFacet.key], run_facets.get(SignatureFacet.key)
     is_plain = (
@@ -99,10 +99,10 @@ def _told_plainly(run_facets: Facets) -> _Told | None:
     if signature is None or not is_plain:
         return None
     node_id, epoch, previous_hash = chain["nodeId"], chain["epoch"], chain["previousHash"]
-    return _Told(node_id, epoch, chain["sequence"], previous_hash, signature["keyId"], signature["payloadHash"])
+    return _ChainClaim(node_id, epoch, chain["sequence"], previous_hash, signature["keyId"], signature["payloadHash"])
 
 
-def _told(run_facets: Facets, key_id: str | None) -> _Told | None:
+def _claim(run_facets: Facets, key_id: str | None) -> _ChainClaim | None:
     chain, signature = ChainFacet.read(run_facets), SignatureFacet.read(run_facets)
     payload_hash: str | None = None
     if isinstance(signature, SignatureFacet):
@@ -111,7 +111,7 @@ def _told(run_facets: Facets, key_id: str | None) -> _Told | None:
         return None
     if not isinstance(chain, ChainFacet) or key_id is None:
         return None
-    return _Told(
+    return _ChainClaim(
         chain.node_id,
         chain.epoch,
         chain.sequence,
@@ -128,25 +128,25 @@ def is_of_node(event: RunEvent, link: ChainLink) -> bool:
     return event.job == (NODES, link.node) and event.run_id == link.epoch and HEARTBEAT in event.run_facets
 
 
-def _is_sound(told: _Told) -> bool:
-    is_short = 0 < len(told.epoch) <= _MAX_NAME and 0 < len(told.node_id) <= _MAX_NAME
-    return is_short and 0 <= told.sequence < _MAX_SEQUENCE and told.key_id.startswith(f"node:{told.node_id}#")
+def _is_sound(claim: _ChainClaim) -> bool:
+    is_short = 0 < len(claim.epoch) <= _MAX_NAME and 0 < len(claim.node_id) <= _MAX_NAME
+    return is_short and 0 <= claim.sequence < _MAX_SEQUENCE and claim.key_id.startswith(f"node:{claim.node_id}#")
 
 
-def _said(event: RunEvent, told: _Told) -> bytes:
-    if not (told.follows or told.unsigned or HEARTBEAT in event.run_facets):
+def _statements(event: RunEvent, claim: _ChainClaim) -> bytes:
+    if not (claim.follows or claim.unsigned or HEARTBEAT in event.run_facets):
         return b""
-    said: dict[str, Any] = {}
-    if told.follows:
-        said["follows"] = [[head.epoch, head.sequence, head.payload_hash] for head in told.follows]
-    if told.unsigned:
-        said["unsigned"] = told.unsigned
+    statements: dict[str, Any] = {}
+    if claim.follows:
+        statements["follows"] = [[head.epoch, head.sequence, head.payload_hash] for head in claim.follows]
+    if claim.unsigned:
+        statements["unsigned"] = claim.unsigned
     heartbeat = HeartbeatFacet.read(event.run_facets)
     if isinstance(heartbeat, HeartbeatFacet):
         is_last = event.event_type == "COMPLETE"
-        said["heartbeat"] = {"intervalSeconds": heartbeat.interval_seconds, "isLast": is_last}
+        statements["heartbeat"] = {"intervalSeconds": heartbeat.interval_seconds, "isLast": is_last}
         if heartbeat.gap is not None:
             members = {"events", "reasons", "firstAt", "lastAt"}
             dropped = heartbeat.gap.model_dump(by_alias=True)
-            said["dropped"] = {member: dropped[member] for member in members}
-    return orjson.dumps(said, option=orjson.OPT_SORT_KEYS) if said else b""
+            statements["dropped"] = {member: dropped[member] for member in members}
+    return orjson.dumps(statements, option=orjson.OPT_SORT_KEYS) if statements else b""

@@ -127,5 +127,5 @@ def _datasets(described: Iterable[Described]) -> list[dict[str, Any]]:
 
 
 def _stamped(schema: str, members: Mapping[str, object]) -> Facet:
-    told = {key: value for key, value in members.items() if value is not None}
-    return {"_producer": PRODUCER, "_schemaURL": schema, **told}
+    present = {key: value for key, value in members.items() if value is not None}
+    return {"_producer": PRODUCER, "_schemaURL": schema, **present}

@@ -53,48 +53,48 @@ def column_of(label: Label, column: str) -> str:
     return f"{label.query}.{column}" if label.query else column
 
 
-def column_lineage(told: Statement, named: Named, read: Iterable[DatasetId]) -> dict[str, Any]:
+def column_lineage(statement: Statement, named: Named, read: Iterable[DatasetId]) -> dict[str, Any]:
     """The facet `columnLineage` for a statement's target; columns of tables that are no datasets are left out.
 
     A column about which nothing is known is left out, since one without inputs means that it is made from none, as
     literals are. A dataset in `read` of which no column takes part (its rows are counted, or its columns are unknown)
     is listed as a whole: an entry without `field`.
     """
-    columns = _known(told, named)
-    return _facet(columns, told.rows, named, _as_wholes(read, [*columns.values(), told.rows], named))
+    columns = _known(statement, named)
+    return _facet(columns, statement.rows, named, _as_wholes(read, [*columns.values(), statement.rows], named))
 
 
-def dashboard_lineage(told: Statement, named: Named, label: Label, read: Iterable[DatasetId]) -> dict[str, Any]:
+def dashboard_lineage(statement: Statement, named: Named, label: Label, read: Iterable[DatasetId]) -> dict[str, Any]:
     """The facet `columnLineage` of a dashboard for one of its queries; like `column_lineage`, except for the rows.
 
     What decides the query's rows is added to each of its columns: entries in `dataset` would apply to the whole
     dashboard, including other queries. They are used only if the facet would exceed 10,000 entries otherwise. Without
     any known columns the facet is empty.
     """
-    columns = {column_of(label, column): made for column, made in _known(told, named).items()}
+    columns = {column_of(label, column): entry for column, entry in _known(statement, named).items()}
     if not columns:
         return _facet({}, (), named, ())
-    wholes = _as_wholes(read, [*columns.values(), told.rows], named)
-    if len(columns) * (len(told.rows) + len(wholes)) > _MOST_ENTRIES:
-        return _facet(columns, told.rows, named, wholes)
-    lineage = _facet({column: made | told.rows for column, made in columns.items()}, (), named, ())
-    for made in lineage["fields"].values():
-        made["inputFields"] += wholes
+    wholes = _as_wholes(read, [*columns.values(), statement.rows], named)
+    if len(columns) * (len(statement.rows) + len(wholes)) > _MOST_ENTRIES:
+        return _facet(columns, statement.rows, named, wholes)
+    lineage = _facet({column: entry | statement.rows for column, entry in columns.items()}, (), named, ())
+    for entry in lineage["fields"].values():
+        entry["inputFields"] += wholes
     return lineage
 
 
-def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
+def _known(statement: Statement, named: Named) -> dict[str, frozenset[Source]]:
     """The columns about which something is known."""
     return {
-        column: made
-        for column, made in told.columns.items()
-        if column not in told.gaps or any(named(source.table) for source in made)
+        column: sources
+        for column, sources in statement.columns.items()
+        if column not in statement.gaps or any(named(source.table) for source in sources)
     }
 
 
-def _as_wholes(read: Iterable[DatasetId], told: Iterable[Iterable[Source]], named: Named) -> list[dict[str, Any]]:
+def _as_wholes(read: Iterable[DatasetId], columns: Iterable[Iterable[Source]], named: Named) -> list[dict[str, Any]]:
     """Entries for datasets of which no column takes part: like those for columns, but without `field`."""
-    by_columns = {named(source.table) for made in told for source in made}
+    by_columns = {named(source.table) for sources in columns for source in sources}
     step = {"type": "INDIRECT", "subtype": "", "description": FROM_SQL, "masking": False}
     return [
         {"namespace": each.namespace, "name": each.name, "transformations": [step]}
@@ -108,18 +108,18 @@ def _facet(
 ) -> dict[str, Any]:
     return {
         "_schemaURL": _SCHEMA,
-        "fields": {column: {"inputFields": _input_fields(made, named)} for column, made in columns.items()},
+        "fields": {column: {"inputFields": _input_fields(sources, named)} for column, sources in columns.items()},
         "dataset": [*_input_fields(rows, named), *wholes],
     }
 
 
 def _input_fields(sources: Iterable[Source], named: Named) -> list[Mapping[str, Any]]:
     """One entry per column, with all its transformations; sorted, so that equal statements give equal facets."""
-    ways: defaultdict[tuple[str, str, str], set[tuple[str, str, bool]]] = defaultdict(set)
+    transformations: defaultdict[tuple[str, str, str], set[tuple[str, str, bool]]] = defaultdict(set)
     for source in sources:
         dataset = named(source.table)
         if dataset is not None:
-            ways[dataset.namespace, dataset.name, source.column].add(
+            transformations[dataset.namespace, dataset.name, source.column].add(
                 (source.how.kind, source.how.subtype, source.how.masking)
             )
     return [
@@ -129,8 +129,8 @@ def _input_fields(sources: Iterable[Source], named: Named) -> list[Mapping[str, 
             "field": column,
             "transformations": [
                 {"type": kind, "subtype": subtype, "description": FROM_SQL, "masking": masking}
-                for kind, subtype, masking in sorted(ways[namespace, name, column])
+                for kind, subtype, masking in sorted(transformations[namespace, name, column])
             ],
         }
-        for namespace, name, column in sorted(ways)
+        for namespace, name, column in sorted(transformations)
     ]

@@ -83,8 +83,8 @@ def _first_word(sql: str) -> str:
 def _short(facet: Mapping[str, Any]) -> Mapping[str, Any]:
     """The facet without its long texts, whose lengths are recorded instead."""
     long = {name: len(value) for name, value in facet.items() if isinstance(value, str) and len(value) > _LONGEST_TEXT}
-    kept = {name: value for name, value in facet.items() if name not in long}
-    return {**kept, "headwater_left_in_log": long} if long else facet
+    short = {name: value for name, value in facet.items() if name not in long}
+    return {**short, "headwater_left_in_log": long} if long else facet
 
 
 def _without(dataset: DatasetRef, facet: str) -> DatasetRef:
@@ -98,31 +98,36 @@ def _written(output: DatasetRef, event: RunEvent, sql: str) -> DatasetRef:
     lineage = output.facets.get("columnLineage")
     if lineage is None:
         return output
-    told = _statement(event, sql) if word in _WRITES_BY_SQL else None
-    mended = {**lineage, **(_told_by_trino(lineage, event) if told is None else _column_lineage(told, event, sql))}
+    statement = _statement(event, sql) if word in _WRITES_BY_SQL else None
+    mended = {
+        **lineage,
+        **(_cleaned_lineage(lineage, event) if statement is None else _column_lineage(statement, event, sql)),
+    }
     return replace(output, facets={**output.facets, "columnLineage": mended})
 
 
-def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any]:
+def _cleaned_lineage(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any]:
     """Trino's column lineage without hidden columns; tables read without column lineage are added as wholes."""
-    told: dict[str, Any] = {}
+    cleaned: dict[str, Any] = {}
     fields = lineage.get("fields")
     if isinstance(fields, dict):
-        told["fields"] = {
-            column: {**made, "inputFields": [*_real(made["inputFields"])]}
-            if isinstance(made, dict) and isinstance(made.get("inputFields"), list)
-            else made
-            for column, made in fields.items()
+        cleaned["fields"] = {
+            column: {**entry, "inputFields": [*_real(entry["inputFields"])]}
+            if isinstance(entry, dict) and isinstance(entry.get("inputFields"), list)
+            else entry
+            for column, entry in fields.items()
         }
     listed = lineage.get("dataset")
-    told["dataset"] = _with_structs([*_real(listed)], event) if isinstance(listed, list) else []
-    inputs = (made.get("inputFields") for made in told.get("fields", {}).values() if isinstance(made, dict))
+    cleaned["dataset"] = _with_structs([*_real(listed)], event) if isinstance(listed, list) else []
+    inputs = (entry.get("inputFields") for entry in cleaned.get("fields", {}).values() if isinstance(entry, dict))
     named = {
-        (text(each, "namespace"), text(each, "name")) for some in (told["dataset"], *inputs) for each in objects(some)
+        (text(each, "namespace"), text(each, "name"))
+        for some in (cleaned["dataset"], *inputs)
+        for each in objects(some)
     }
     read = sorted({each.id for each in event.inputs})
-    told["dataset"] += [{"namespace": each.namespace, "name": each.name} for each in read if each not in named]
-    return told
+    cleaned["dataset"] += [{"namespace": each.namespace, "name": each.name} for each in read if each not in named]
+    return cleaned
 
 
 def _real(inputs: list[Any]) -> Iterator[Any]:
@@ -161,19 +166,19 @@ def _of_dashboard(mended: RunEvent, event: RunEvent, sql: str, label: Label) -> 
     if not event.inputs:
         return replace(mended, job=job)
     facets: dict[str, Mapping[str, Any]] = {"datasetType": {"datasetType": "DASHBOARD"}}
-    if (told := _statement(event, sql)) is not None:
-        facets["columnLineage"] = _column_lineage(told, event, sql, label)
+    if (statement := _statement(event, sql)) is not None:
+        facets["columnLineage"] = _column_lineage(statement, event, sql, label)
     dashboard = DatasetRef(sql_lineage.dashboard_of(label), facets)
     return replace(mended, job=job, outputs=(*mended.outputs, dashboard))
 
 
-def _column_lineage(told: "Statement", event: RunEvent, sql: str, label: Label | None = None) -> dict[str, Any]:
+def _column_lineage(statement: "Statement", event: RunEvent, sql: str, label: Label | None = None) -> dict[str, Any]:
     from headwater.model import sql_lineage  # as in `_of_dashboard`
 
     named, read = _Tables(event, sql).named, [each.id for each in event.inputs]
     if label is None:
-        return sql_lineage.column_lineage(told, named, read)
-    return sql_lineage.dashboard_lineage(told, named, label, read)
+        return sql_lineage.column_lineage(statement, named, read)
+    return sql_lineage.dashboard_lineage(statement, named, label, read)
 
 
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
@@ -182,11 +187,11 @@ def _statement(event: RunEvent, sql: str) -> "Statement | None":
     from headwater.sql.reading import INTAKE_BOUNDS, UnreadableSqlError
 
     try:
-        told = statement(sql, "trino", _Tables(event, sql).columns, INTAKE_BOUNDS, is_in_order=False)
+        lineage = statement(sql, "trino", _Tables(event, sql).columns, INTAKE_BOUNDS, is_in_order=False)
     except UnreadableSqlError:
         return None
-    columns = {column: _without_hidden(made) for column, made in told.columns.items()}
-    return replace(told, columns=columns, rows=_without_hidden(told.rows))
+    columns = {column: _without_hidden(sources) for column, sources in lineage.columns.items()}
+    return replace(lineage, columns=columns, rows=_without_hidden(lineage.rows))
 
 
 def _without_hidden(sources: "Iterable[Source]") -> "frozenset[Source]":
@@ -202,10 +207,10 @@ class _Tables:
     def __init__(self, event: RunEvent, sql: str) -> None:
         self._columns: dict[DatasetId, dict[str, None]] = {}
         self._sql = sql
-        told = [*event.inputs, *event.outputs]
-        for dataset in told:
+        datasets = [*event.inputs, *event.outputs]
+        for dataset in datasets:
             self._columns.setdefault(dataset.id, {}).update(dict.fromkeys(_fields(dataset.facets.get("schema"))))
-        for source in objects([each for dataset in told for each in _listed(dataset)]):
+        for source in objects([each for dataset in datasets for each in _listed(dataset)]):
             name = DatasetId(str(source.get("namespace")), str(source.get("name")))
             column = source.get("field")
             if name in self._columns and isinstance(column, str) and not _is_hidden(column):

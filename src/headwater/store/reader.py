@@ -14,11 +14,11 @@ from headwater.model.facts import (
     DeclaredShape,
     Edit,
     EngineCatalog,
+    FacetReport,
     Fact,
     ObservedFacet,
     Renaming,
     RunFacet,
-    Telling,
 )
 from headwater.model.merging import Seen
 from headwater.store.connection import Connection, Row
@@ -36,7 +36,7 @@ _KEPT_CONTENTS: Final = 1_000
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: f" WHERE {OF_DATASET}",
     DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
-    Telling: " WHERE dataset IS NULL",
+    FacetReport: " WHERE dataset IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Conditions for the kinds of facts of which a graph needs only some."""

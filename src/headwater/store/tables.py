@@ -21,6 +21,7 @@ from headwater.model.facts import (
     Edit,
     Ending,
     EngineCatalog,
+    FacetReport,
     Fact,
     JobFacet,
     JobFlow,
@@ -30,11 +31,10 @@ from headwater.model.facts import (
     Quarantined,
     Renaming,
     RunFacet,
+    RunFacetReport,
     RunOfJob,
-    RunTelling,
     RunTimes,
     Target,
-    Telling,
     UseEvidence,
 )
 from headwater.model.merging import Seen
@@ -202,10 +202,10 @@ TABLES: tuple[Table[Any], ...] = (
         runs=(0,),
     ),
     Table(
-        RunTelling,
+        RunFacetReport,
         last_writer("run_telling", 5, "run", "name", "content"),
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
-        lambda row, names: RunTelling(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
+        lambda row, names: RunFacetReport(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
         runs=(0,),
     ),
     Table(
@@ -242,7 +242,7 @@ TABLES: tuple[Table[Any], ...] = (
         names=(2,),
     ),
     Table(
-        Telling,
+        FacetReport,
         Insert("telling", 9, TELLING),
         lambda fact, numbers: (
             numbers.name(fact.dataset),
@@ -253,7 +253,7 @@ TABLES: tuple[Table[Any], ...] = (
             *fact.first,
             *fact.last,
         ),
-        lambda row, names: Telling(
+        lambda row, names: FacetReport(
             names.run(row[3]), row[4], DatasetId(*names.name(row[0])), row[1], row[2], Stamp(*row[5:7]), Stamp(*row[7:])
         ),
         runs=(3,),
@@ -360,7 +360,13 @@ TABLES: tuple[Table[Any], ...] = (
     Table(
         ControlFlow,
         widening("control_flow", 6, "run", "way", "job", "dependency"),
-        lambda fact, numbers: (numbers.run(fact.run_id), fact.way, numbers.name(fact.job), fact.dependency, *fact.seen),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            fact.direction,
+            numbers.name(fact.job),
+            fact.dependency,
+            *fact.seen,
+        ),
         lambda row, names: ControlFlow(names.run(row[0]), row[1], JobId(*names.name(row[2])), row[3], Seen(*row[4:])),
         runs=(0,),
         names=(2,),
@@ -411,7 +417,7 @@ TABLES: tuple[Table[Any], ...] = (
             fact.event_us,
             fact.received_us,
             int(fact.is_proved),
-            fact.said,
+            fact.statements,
         ),
         _chain_link_fact,
         names=(0,),

@@ -27,7 +27,7 @@ def test_the_events_that_are_needed_say_what_all_say(log: list[bytes]) -> None:
     for place, each in enumerate(told):
         events.add(place, each)
 
-    needed = events.places()
+    needed = events.positions()
 
     assert merged(told[place] for place in needed) == merged(told)
 
@@ -43,4 +43,4 @@ def test_of_a_stream_that_says_the_same_again_and_again_its_ends_are_needed() ->
         )
         events.add(place, facts(parse_event(json.dumps(told).encode())))
 
-    assert events.places() == {0, 199, 200, 499}
+    assert events.positions() == {0, 199, 200, 499}

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Content, ObservedFacet, Telling
+from headwater.model.facts import Content, FacetReport, ObservedFacet
 from headwater.model.iceberg import METADATA_COLUMNS, without_metadata_columns
 
 STORAGE = {"storage": {"storageLayer": "iceberg", "fileFormat": ""}}
@@ -60,7 +60,7 @@ def test_a_metadata_column_is_no_column_of_the_table(column: str, evidence: Mapp
 def test_a_table_that_is_read_and_written_is_told_to_have_one_schema() -> None:
     both = facts(event([table("/wh/agg", "id", "_file", "_pos")], [table("/wh/agg", "id")]))
 
-    assert len({fact.content for fact in both if isinstance(fact, Telling)}) == 1
+    assert len({fact.content for fact in both if isinstance(fact, FacetReport)}) == 1
 
 
 def test_what_is_made_from_a_metadata_column_stays_made_from_it() -> None:

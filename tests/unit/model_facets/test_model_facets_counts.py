@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headwater.model.facets.counts import as_numbers, told_as_text
+from headwater.model.facets.counts import as_numbers, counts_as_text
 from headwater.model.facets.input_output import OutputStatisticsFacet
 from headwater.model.facets.quality import DataQualityMetricsFacet
 from headwater.model.facets.view import Unreadable
@@ -23,14 +23,14 @@ def test_any_other_text_is_no_count(told: object) -> None:
     facet: dict[str, Any] = {"rowCount": told}
 
     assert isinstance(OutputStatisticsFacet.read({"outputStatistics": facet}), Unreadable)
-    assert [*told_as_text(facet)] == []
+    assert [*counts_as_text(facet)] == []
     assert as_numbers(facet) is facet
 
 
 def test_the_counts_of_columns_are_told_by_their_paths_and_what_is_measured_stays_as_it_came() -> None:
     facet = {"rowCount": "2", "columnMetrics": {"id": {"nullCount": "0", "min": "1"}, "at": {"distinctCount": 2}}}
 
-    counts, numbers = [*told_as_text(facet)], as_numbers(facet)
+    counts, numbers = [*counts_as_text(facet)], as_numbers(facet)
 
     assert counts == ["rowCount", "columnMetrics.id.nullCount"]
     assert numbers == {"rowCount": 2, "columnMetrics": {"id": {"nullCount": 0, "min": "1"}, "at": {"distinctCount": 2}}}

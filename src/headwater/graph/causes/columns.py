@@ -1,4 +1,4 @@
-"""Which columns matter, of what a run wrote and of what it read."""
+"""The relevant columns among those that a run wrote and read."""
 
 from headwater.graph.causes.history import ColumnsOf, History
 

@@ -30,7 +30,7 @@ WAS_BEFORE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule found. `weight` is how often such a finding is the cause, from 0 to 1, on its own."""
+    """A rule's finding. `weight` is the probability that such a finding is the cause, from 0 to 1, on its own."""
 
     kind: Kind
     weight: float
@@ -39,7 +39,7 @@ class Finding:
     visit: Visit
     at_us: int
     runs: tuple[str, ...]
-    """The run where it shows, then those it was compared with."""
+    """The run that shows it, then those it was compared with."""
     events: tuple[EventRef, ...]
     is_of_feed: bool = False
     """It lies between the visited run and the runs that feed it, rather than in the run itself."""
@@ -55,7 +55,7 @@ class Finding:
 
     @property
     def hops(self) -> int:
-        """How many datasets lie between the finding and the output."""
+        """The number of datasets between the finding and the output."""
         return self.visit.hops + self.is_of_feed
 
     @property

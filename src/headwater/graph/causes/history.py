@@ -1,4 +1,4 @@
-"""What the walk to a root cause needs from the store of past runs."""
+"""The interface to the store of past runs that the walk to a root cause uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -50,16 +50,16 @@ class History(Protocol):
         """The jobs that hand data to a job without a dataset between, by name."""
 
     def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[RunSummary]]:
-        """The runs that are named as handing data to a run, by job; only those with events, newest first."""
+        """The runs reported to hand data to a run, by job; only those with events, newest first."""
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
-        """The sources of a dataset that is made without a run, such as a view: whoever reads it reads these.
+        """The sources of a dataset that is made without a run, such as a view: its readers read these.
 
         Includes the inputs of jobs that are declared to write it and never ran, such as a dashboard's query.
         """
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
-        """The sources that a run reports for a dataset; None: it reports none, so all that it read counts."""
+        """The sources that a run reports for a dataset; None: it reports none, so all its inputs count."""
 
     def parts(self, run_id: str) -> Sequence[RunSummary]:
         """The descendant runs of a run, oldest first.
@@ -74,7 +74,7 @@ class History(Protocol):
         """For each run, the versions of the dataset that it reports as written; runs without any may be missing."""
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
-        """The columns that these columns are made from, directly or indirectly; None where that is not reported."""
+        """The source columns of these columns, direct or indirect; None where they are not reported."""
 
     def declared_schema_changes(self, name: DatasetId) -> Sequence[DeclaredSchemaChange]:
         """The changes of a dataset's declared schema, as from a registry, oldest first."""
@@ -95,7 +95,7 @@ class History(Protocol):
         """Whether the job runs continuously."""
 
     def silence_us(self, job: JobId) -> int:
-        """How long a running stream may be silent."""
+        """The longest time that a running stream may be silent."""
 
     def asked_us(self) -> int:
         """The time of the question, or of the newest event if a producer's clock is ahead."""

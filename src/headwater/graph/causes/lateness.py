@@ -15,7 +15,7 @@ from headwater.graph.causes.writers import read_at_us, read_through
 _LATE_AFTER: Final = 2.0
 """In usual intervals: one run was skipped."""
 _FEWEST_TURNS: Final = 4
-"""Transitions from one read to the next, needed to tell that each usually brings new data."""
+"""Transitions from one read to the next that are needed to conclude that each usually brings new data."""
 _RARELY: Final = 8
 """At most one transition in this many may have brought nothing new."""
 _PAUSES: Final = 2
@@ -26,7 +26,7 @@ _PAUSED_ONCE: Final = 0.3
 
 
 class Lateness(NamedTuple):
-    """How old the last run is, and the usual interval; `share`: factor on the weight, by earlier pauses."""
+    """The age of the last run, and the usual interval; `share`: factor on the weight, by earlier pauses."""
 
     age_us: int
     usual_us: float
@@ -38,9 +38,9 @@ class Lateness(NamedTuple):
 
 
 def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None) -> Lateness | None:
-    """How late a job's last run was when the feed was read, or, without a feed, when a newer run was expected.
+    """The lateness of a job's last run when the feed was read, or, without a feed, when a newer run was expected.
 
-    None: it is not late, the job often pauses so long, or another job has long written in its place.
+    None: it is not late, the job often pauses so long, or another job has long been writing instead.
     """
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
@@ -69,7 +69,7 @@ def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> flo
 
 
 def _were_so(visit: Visit, history: History, replaced: int, late_us: float) -> list[bool]:
-    """For each earlier run, newest first: whether another job had already written in its place, and it was late."""
+    """For each earlier run, newest first: whether another job had already written instead, and it was late."""
     reads = (read_at_us(history, each.summary) for each in visit.earlier)
     return [at_us >= max(replaced, late_us) for at_us in reads]
 

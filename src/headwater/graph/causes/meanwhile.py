@@ -1,7 +1,7 @@
-"""What else wrote between two reads: the runs of a job that ended after the reader's previous run had read.
+"""The other runs that wrote between two reads: those of a job that ended after the reader's previous run had read.
 
-All they wrote is new to the reader: an appended table has the rows of each of these runs, and what went wrong in one of
-them may be in the data although later runs succeeded.
+All they wrote is new to the reader: an appended table has the rows of each of these runs, and an error in one of them
+may be in the data although later runs succeeded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

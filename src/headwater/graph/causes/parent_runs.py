@@ -14,9 +14,9 @@ def failed_parent(history: History, job: JobId, until_us: int) -> RunSummary | N
     last = next((run for run in history.runs_of(job) if run.started_us <= until_us), None)
     if last is None or history.is_stream(job):
         return None
-    for whole in history.parents(last.run_id):
-        latest = _latest(history, whole.job, until_us)
-        if latest is None or latest.run_id == whole.run_id or latest.started_us <= last.started_us:
+    for parent in history.parents(last.run_id):
+        latest = _latest(history, parent.job, until_us)
+        if latest is None or latest.run_id == parent.run_id or latest.started_us <= last.started_us:
             continue
         if latest.has_failed:
             return latest
@@ -25,7 +25,7 @@ def failed_parent(history: History, job: JobId, until_us: int) -> RunSummary | N
 
 def completed_without(history: History, last: RunSummary, until_us: int) -> bool:
     """Whether a parent job of this run ran again and completed by then without a newer run of its job."""
-    latest = (_latest(history, whole.job, until_us) for whole in history.parents(last.run_id))
+    latest = (_latest(history, parent.job, until_us) for parent in history.parents(last.run_id))
     done = (run for run in latest if run is not None and run.state == "COMPLETED")
     return any(run.started_us > last.started_us for run in done)
 

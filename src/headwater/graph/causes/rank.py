@@ -58,7 +58,7 @@ class Causes(NamedTuple):
 
 
 def causes(history: History, start: Start, max_hops: int) -> Generator[None, None, Causes]:
-    """What changed or went wrong in the runs that a walk starts with, and in everything that fed them.
+    """The changes and failures in the runs that a walk starts with, and in everything that fed them.
 
     Yields between steps, so that other work can run.
     """
@@ -116,13 +116,13 @@ def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
 
 def _deduplicated(found: Iterable[Finding]) -> list[Finding]:
     """Drop a reader's finding about a dataset if its writer has the same finding: the writer came first."""
-    kept: dict[tuple[object, ...], Finding] = {}
+    first: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         key = (finding.kind, finding.node_id, finding.words)
-        known = kept.get(key)
+        known = first.get(key)
         if known is None or _place(known) > _place(finding):
-            kept[key] = finding
-    return list(kept.values())
+            first[key] = finding
+    return list(first.values())
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int]:

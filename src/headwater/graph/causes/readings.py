@@ -51,7 +51,7 @@ class Readings:
 
 
 def _digest(kind: type[View], facets: Facets) -> bytes | None:
-    """The digest of the facet's text, if it is kept as text."""
+    """The digest of the facet's text, if it is available as text."""
     text = facets.texts.get(kind.key) if isinstance(facets, FacetTexts) else None
     return None if text is None else text.digest
 

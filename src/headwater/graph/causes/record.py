@@ -1,4 +1,4 @@
-"""What one run reported of itself and of its datasets, folded from its events; the last report counts."""
+"""The reports of one run about itself and its datasets, folded from its events; the last report counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -151,14 +151,14 @@ class EventOfRun(NamedTuple):
 
 
 class End(NamedTuple):
-    """What the run reported of one dataset that it read or wrote."""
+    """The run's reports of one dataset that it read or wrote."""
 
     versions: frozenset[str]
     """The versions that were read or written, as text; an Iceberg snapshot is one."""
     versions_at_first: frozenset[str]
     """The versions reported first: at its end, Spark's agent reports inputs' versions as of then."""
     rows: tuple[int, EventRef] | None
-    """How many rows were read or written, and the event that reported it."""
+    """The number of rows read or written, and the event that reported it."""
     columns: tuple[Columns, EventRef] | None
     """The type of each column, and the event that reported it."""
     columns_at_first: tuple[Columns, EventRef] | None
@@ -196,11 +196,11 @@ class Record:
 
     def named(self, direction: Direction) -> frozenset[DatasetId]:
         """The datasets that the run reported to read or write."""
-        return frozenset(name for way, name in self.ends if way == direction)
+        return frozenset(name for side, name in self.ends if side == direction)
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
         """The datasets that the run read or wrote, by name, with what it reported of each."""
-        yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)
+        yield from sorted((name, end) for (side, name), end in self.ends.items() if side == direction)
 
 
 def record_of(
@@ -303,7 +303,7 @@ _ABSENT: Final = (NO_FACETS, EventRef(0, b""))
 
 
 class _FacetsOfEnd:
-    """What was reported of a dataset that the run read or wrote."""
+    """The facets reported of a dataset that the run read or wrote."""
 
     def __init__(self) -> None:
         self._facets, self._own, self._first = _LastFacets(), _LastFacets(), _LastFacets()
@@ -343,7 +343,7 @@ class _FacetsOfEnd:
 
 
 def _checks() -> _LastOfEach[DataQualityAssertionsFacet, Assertion]:
-    return _LastOfEach(DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda made: made.check)
+    return _LastOfEach(DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda assertion: assertion.check)
 
 
 def _columns(last: _LastFacets, readings: Readings) -> tuple[Columns, EventRef] | None:

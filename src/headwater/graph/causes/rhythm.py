@@ -1,4 +1,4 @@
-"""How often a job's runs end."""
+"""The usual interval between the ends of a job's runs."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -8,11 +8,11 @@ from typing import Final
 from headwater.graph.causes.record import RunSummary
 
 _FEWEST_INTERVALS: Final = 3
-"""Intervals between runs that are needed to tell a job's rhythm."""
+"""Intervals between runs that are needed for a usual interval."""
 
 
 def ends_us(runs: Iterable[RunSummary]) -> list[int]:
-    """When these runs ended, in no order, in microseconds since 1970; runs without an end are skipped.
+    """The ends of these runs, in no order, in microseconds since 1970; runs without an end are skipped.
 
     Overlapping runs with the same parent, as those of a mapped task, count as one that ended when the last of them did.
     """
@@ -21,9 +21,9 @@ def ends_us(runs: Iterable[RunSummary]) -> list[int]:
     for run in sorted(runs, key=lambda run: (run.started_us, run.run_id)):
         if run.ended_us is None:
             continue
-        place = None if run.parent_run is None else last_part.get(run.parent_run)
-        if place is not None and run.started_us < ends[place]:
-            ends[place] = max(ends[place], run.ended_us)
+        index = None if run.parent_run is None else last_part.get(run.parent_run)
+        if index is not None and run.started_us < ends[index]:
+            ends[index] = max(ends[index], run.ended_us)
         else:
             last_part[run.parent_run] = len(ends)
             ends.append(run.ended_us)

@@ -1,4 +1,4 @@
-"""Since which run of a job something has been as it is now, by what earlier runs reported."""
+"""The run of a job since which a state has not changed, by the reports of earlier runs."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ class Turn(NamedTuple, Generic[ValueT]):
     before: Record
     value_before: ValueT
     former: Sequence[ValueT]
-    """What the runs before the change reported, newest first."""
+    """The values that the runs before the change reported, newest first."""
 
 
 def last_turn(
@@ -25,15 +25,15 @@ def last_turn(
     are_same: Callable[[ValueT, ValueT], bool],
     are_alike: Callable[[ValueT, ValueT], bool],
 ) -> Turn[ValueT] | None:
-    """The newest of these runs, given newest first, whose value differs from the run before it.
+    """The newest of these runs (passed newest first) whose value differs from the run before it.
 
     None: no run's value differs, or the current value, after some runs, was also reported before the change: it only
     came back.
     """
-    place = next((place for place, (_, value) in enumerate(earlier) if not are_same(now[1], value)), None)
-    if place is None or are_alike(now[1], earlier[place][1]):
+    index = next((index for index, (_, value) in enumerate(earlier) if not are_same(now[1], value)), None)
+    if index is None or are_alike(now[1], earlier[index][1]):
         return None
-    former = [value for _, value in earlier[place:]]
-    if place > 0 and any(are_alike(now[1], value) for value in former):
+    former = [value for _, value in earlier[index:]]
+    if index > 0 and any(are_alike(now[1], value) for value in former):
         return None
-    return Turn(*(now if place == 0 else earlier[place - 1]), *earlier[place], former)
+    return Turn(*(now if index == 0 else earlier[index - 1]), *earlier[index], former)

@@ -20,7 +20,7 @@ MAX_RUNS: Final = 200
 
 
 class Start(NamedTuple):
-    """Where a walk begins: the runs that produced what is wrong."""
+    """The start of a walk: the runs that produced wrong data."""
 
     runs: Sequence[RunSummary]
     outputs: frozenset[DatasetId] | None
@@ -41,11 +41,11 @@ class _Next(NamedTuple):
     wanted: ColumnsOf | None
     news: Window
     was_read: bool = False
-    """Whether a reader on the way had run before, so that some changes are old news."""
+    """Whether a reader on the path had run before, so that some changes are old news."""
     awaited_us: int | None = None
     """By when a newer run was expected."""
     turn: int = 0
-    """Which of the runs that wrote a dataset between two reads it is, or is upstream of; 0: none."""
+    """The number of the run that wrote a dataset between two reads that it is, or is upstream of; 0: none."""
     was_before: bool = False
     """It failed, and its reader had already run without it before."""
 
@@ -259,6 +259,6 @@ def _missing_parts(history: History, here: _Next, feeds: Iterable[Feed]) -> Iter
     if here.awaited_us is not None:
         awaited[here.run.job] = here.awaited_us
     for job, at_us in awaited.items():
-        whole = failed_parent(history, job, at_us)
-        if whole is not None:
-            yield Handover(job, (Writer(whole, "whole"),), at_us)
+        parent = failed_parent(history, job, at_us)
+        if parent is not None:
+            yield Handover(job, (Writer(parent, "whole"),), at_us)

@@ -1,4 +1,4 @@
-"""A run that was visited on the way up: how it was reached, what fed it, and its baseline."""
+"""A run visited on the walk upstream: the path to it, what fed it, and its baseline."""
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -12,13 +12,13 @@ from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
 By = Literal["version", "named", "time", "meanwhile", "stream", "attempt", "part", "whole"]
-"""By which evidence a run wrote what was read. `version`: both sides report it; `named`: named in a report of the
+"""The evidence that a run wrote what was read. `version`: both sides report it; `named`: named in a report of the
 handover; `time`: the latest that had ended; `meanwhile`: ended since the reader's previous run had read; `stream`: was
 running then; `attempt`: failed, and was not superseded; `part`: a child run; `whole`: the failed parent of a missing
 run."""
 
 BASELINE: Final = 10
-"""How many earlier runs of a job a run is compared with."""
+"""The number of earlier runs of a job that a run is compared with."""
 
 
 class Writer(NamedTuple):
@@ -46,7 +46,7 @@ class Feed(NamedTuple):
 
 
 class Handover(NamedTuple):
-    """A job that handovers data to a run without a dataset between, and the runs of it that did, or should have.
+    """A job that hands data to a run without a dataset between, and the runs of it that did, or should have.
 
     Also used for the job of a child run, with that run; and for a job whose run is missing, with the parent run that
     should have contained it.
@@ -59,7 +59,7 @@ class Handover(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One step up: `reader` read the dataset, `writer` wrote it; a job as source handovers the data over itself."""
+    """One step up: `reader` read the dataset, `writer` wrote it; a job as source handed the data over itself."""
 
     reader: str
     source: DatasetId | JobId
@@ -89,7 +89,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visited run, how it was reached, and what it is compared with."""
+    """A visited run, the path to it, and the runs it is compared with."""
 
     record: Record
     path: tuple[Link, ...]
@@ -99,7 +99,7 @@ class Visit:
     columns: ColumnsOf | None
     """The columns that matter, by dataset; None: all do."""
     news: Window
-    """When something must have changed to be news for the output."""
+    """The interval in which something must have changed to be news for the output."""
     parts: Parts | None = None
     """The inputs and outputs that matter; None: all do."""
     handovers: tuple[Handover, ...] = ()
@@ -115,7 +115,7 @@ class Visit:
 
     @property
     def hops(self) -> int:
-        """How many datasets lie between it and the output."""
+        """The number of datasets between it and the output."""
         return len(self.path)
 
     def is_news(self, since: Record) -> bool:
@@ -129,7 +129,7 @@ class Visit:
 
     @property
     def fed_by(self) -> Iterator[tuple[DatasetId | JobId, Writer, int]]:
-        """Each run that fed it, through what, and when that was read."""
+        """Each run that fed it, with the dataset or job between, and the time of the read."""
         for feed in self.feeds:
             yield from ((feed.dataset, writer, feed.at_us) for writer in feed.writers)
         for giver in self.handovers:
@@ -140,7 +140,7 @@ class Visit:
         return self.parts is None or name in (self.parts.read if direction == "input" else self.parts.written)
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
-        """What the run reported of the relevant datasets on one side."""
+        """The run's reports of the relevant datasets on one side."""
         return ((name, end) for name, end in self.record.sides(direction) if self.concerns(direction, name))
 
     def matters(self, name: DatasetId, column: str) -> bool:

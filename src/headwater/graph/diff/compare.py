@@ -23,7 +23,7 @@ from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_c
 Kind = Literal[
     "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
 ]
-ChangeWay = Literal["came", "went", "changed"]
+ChangeKind = Literal["came", "went", "changed"]
 
 KINDS: Final[tuple[Kind, ...]] = (
     "job",
@@ -72,7 +72,7 @@ class Change(NamedTuple):
     """An element that differs; `before` None where it was added, `after` None where it was removed."""
 
     element: Element
-    way: ChangeWay
+    kind: ChangeKind
     before: Any
     after: Any
 
@@ -245,7 +245,7 @@ class GraphDiff:
             yield
         names = set[DatasetId]()
         for name in looked_at.datasets:
-            names.update(self._told_under(name))
+            names.update(self._names_in_diff(name))
             yield
         for name in names:
             self._dataset(name, before, after)
@@ -259,7 +259,7 @@ class GraphDiff:
         was, now = self._before.graph, self._after.graph
         return Among({*was.jobs, *now.jobs}, {*was.datasets, *now.datasets})
 
-    def _told_under(self, name: DatasetId) -> Iterator[DatasetId]:
+    def _names_in_diff(self, name: DatasetId) -> Iterator[DatasetId]:
         """The diff's names for this name, which may be another dataset in either graph."""
         was, now = (side.graph.shown(name) for side in (self._before, self._after))
         if self._before.graph.is_shown(was):

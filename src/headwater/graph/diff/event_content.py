@@ -97,8 +97,8 @@ def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Eve
     schemas: _Schemas = {}
     for fact in event_facts:
         match fact:
-            case RunOfJob(job=job, parts_of=whole):
-                layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in whole))})
+            case RunOfJob(job=job, parts_of=parents):
+                layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in parents))})
             case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
                 layout[Element("runFacet", (), name)] = comparable(name, content(fact.content))
             case JobFacet(job=job, name=name):
@@ -253,11 +253,11 @@ class RelevantElements:
     def __init__(self, changes: Iterable[Change]) -> None:
         elements = [change.element for change in changes]
         columns = [end for element in elements for end in element.ends if isinstance(end, ColumnId)]
-        whole = [end for element in elements for end in element.ends if isinstance(end, DatasetId)]
+        datasets = [end for element in elements for end in element.ends if isinstance(end, DatasetId)]
         self._elements = {
             *elements,
             *(Element("schema", (column.dataset,)) for column in columns),
-            *(Element("dataset", (name,)) for name in (*whole, *(column.dataset for column in columns))),
+            *(Element("dataset", (name,)) for name in (*datasets, *(column.dataset for column in columns))),
         }
         self._edges = {_of_any_job(element) for element in elements if element.kind == "edge"}
 

@@ -40,8 +40,8 @@ def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[
 
 def _of_job(job: Job) -> Iterator[Reporter]:
     yield from job.runs or job.named
-    told = (reporters for side in (job.reported, job.feeds, job.fed_by) for reporters in side.values())
-    yield from (reporter for reporters in told for reporter in reporters if not isinstance(reporter, str))
+    by_side = (reporters for side in (job.reported, job.feeds, job.fed_by) for reporters in side.values())
+    yield from (reporter for reporters in by_side for reporter in reporters if not isinstance(reporter, str))
 
 
 def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[DatasetId]) -> Iterator[Reporter]:
@@ -62,7 +62,7 @@ def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:
 
 def _declaring(datasets: Iterable[Dataset], facet: str | None = None) -> Iterator[Reporter]:
     for dataset in datasets:
-        yield from (by for by, told in dataset.declared.items() if facet is None or facet in told.facets)
+        yield from (by for by, declared in dataset.declared.items() if facet is None or facet in declared.facets)
 
 
 class _Place(NamedTuple):
@@ -84,8 +84,8 @@ def _place(end: AnyNode, members_of: MembersOf) -> _Place:
 def _of_column_edge(graph: Graph, origin: _Place, end: _Place) -> Iterator[Reporter]:
     columns = origin.column, end.column
     for target in (name for name in end.names if name in graph.datasets):
-        for by, told in graph.datasets[target].declared.items():
-            edges = () if told.evidence is None else graph.column_edges.edges(target, told.evidence[1])
+        for by, declared in graph.datasets[target].declared.items():
+            edges = () if declared.evidence is None else graph.column_edges.edges(target, declared.evidence[1])
             if any(
                 edge.source in origin.names and (edge.source_column, edge.target_column) == columns for edge in edges
             ):

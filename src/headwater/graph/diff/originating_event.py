@@ -41,21 +41,21 @@ def originating_event(
     - If a declaration under another name temporarily differed: the last event with the current value.
     """
     element = change.element
-    is_renamed = element.kind == "dataset" and change.way == "changed"
+    is_renamed = element.kind == "dataset" and change.kind == "changed"
     if is_renamed or element in known_before.moved or element in known_after.moved:
         found = _regrouped(change, events, known_before, known_after)
         if found is not None or is_renamed:
             return found
-    if change.way == "went":
+    if change.kind == "went":
         return _went(change, events, known_before, known_after)
     found = _agreed_on(change, events)
-    if found is None and change.way == "came" and element.kind == "edge":
+    if found is None and change.kind == "came" and element.kind == "edge":
         found = _completed(element, events, known_after.holders.get(element, frozenset()))
     if found is None:
         found = _named(change, events, known_before)
     if found is None:
         found = _regrouped(change, events, known_before, known_after)
-    return _told_last(change, events) if found is None else found
+    return _last_event_with(change, events) if found is None else found
 
 
 def _agreed_on(
@@ -72,10 +72,10 @@ def _agreed_on(
     return found
 
 
-def _told_last(change: Change, events: Sequence[EventContent]) -> int | None:
+def _last_event_with(change: Change, events: Sequence[EventContent]) -> int | None:
     """The last event that reported the state after the change."""
-    telling = (event for event in reversed(events) if _verdict(change, event, frozenset()))
-    return next((event.log_index for event in telling), None)
+    with_it = (event for event in reversed(events) if _verdict(change, event, frozenset()))
+    return next((event.log_index for event in with_it), None)
 
 
 def _went(
@@ -98,13 +98,13 @@ def _regrouped(
 ) -> int | None:
     """The event by which the last of the change's datasets got the names that it has after the change."""
     declaring = known_before.holders.get(change.element, frozenset())
-    places: list[int] = []
+    positions: list[int] = []
     for name in (node for end in change.element.ends for node in _whole(end) if isinstance(node, DatasetId)):
         was, now = known_before.names(name), known_after.names(name)
-        names = Names({*was}, {*now}, {*now[:1]} if change.way == "went" else {*now}, declaring)
-        place = regrouped_at(names, events, known_before.one_with, known_after.one_with)
-        places += [] if place is None else [place]
-    return events[max(places)].log_index if places else None
+        names = Names({*was}, {*now}, {*now[:1]} if change.kind == "went" else {*now}, declaring)
+        position = regrouped_at(names, events, known_before.one_with, known_after.one_with)
+        positions += [] if position is None else [position]
+    return events[max(positions)].log_index if positions else None
 
 
 def _deleted(element: Element, events: Sequence[EventContent]) -> int | None:
@@ -114,13 +114,13 @@ def _deleted(element: Element, events: Sequence[EventContent]) -> int | None:
     for event in events:
         for end in ends:
             if end.node_id in event.deleted:
-                places = deleted
+                positions = deleted
             elif element in event.layout or _brings_back(event, end):
-                places = brought_back
+                positions = brought_back
             else:
                 continue
-            places[end.node_id] = max(event.log_index, places.get(end.node_id, -1))
-    still = (place for end, place in deleted.items() if place > brought_back.get(end, -1))
+            positions[end.node_id] = max(event.log_index, positions.get(end.node_id, -1))
+    still = (position for end, position in deleted.items() if position > brought_back.get(end, -1))
     return max(still, default=None)
 
 
@@ -134,13 +134,13 @@ def _let_go(element: Element, events: Sequence[EventContent], holders: AbstractS
     """For each holder that dropped the element, the index of the event at its first drop since it last held it."""
     let_go: dict[Reporter, int] = {}
     holding = {*holders}
-    for place, event in enumerate(events):
+    for position, event in enumerate(events):
         for holder in holders & {event.declaration, *event.runs}:
             if _holds(element, event, holder):
                 holding.add(holder)
             elif holder in holding:
                 holding.discard(holder)
-                let_go[holder] = place
+                let_go[holder] = position
     return let_go
 
 
@@ -155,7 +155,7 @@ def _named(change: Change, events: Sequence[EventContent], known_before: GraphKn
 
     Earlier reports about other names of the same table count for that dataset from then on.
     """
-    if change.way != "came" or change.element.kind not in ("edge", "columnEdge"):
+    if change.kind != "came" or change.element.kind not in ("edge", "columnEdge"):
         return None
     names = {name for end in change.element.ends for name in _whole(end) if isinstance(name, DatasetId)}
     new = {name for name in names if not known_before.uses(name)}
@@ -165,17 +165,17 @@ def _named(change: Change, events: Sequence[EventContent], known_before: GraphKn
 def _completed(edge: Element, events: Sequence[EventContent], runs: AbstractSet[Reporter]) -> int | None:
     """The first event after which one of the runs is the job's and has reported the edge, even for another job."""
     halves: dict[tuple[Reporter, int, bool], int] = {}
-    for place, event in enumerate(events):
+    for position, event in enumerate(events):
         for (run_id, of_job), at in product(event.runs.items(), range(len(edge.ends))):
             if run_id not in runs or not isinstance(edge.ends[at], JobId):  # a dataset may be equal to it
                 continue
             if of_job == edge.ends[at]:
-                halves.setdefault((run_id, at, True), place)
+                halves.setdefault((run_id, at, True), position)
             if edge._replace(ends=(*edge.ends[:at], of_job, *edge.ends[at + 1 :])) in event.layout:
-                halves.setdefault((run_id, at, False), place)
+                halves.setdefault((run_id, at, False), position)
     whole: dict[tuple[Reporter, int], int] = {}  # the other half may have been reported before
-    for (reporter, at, _), place in halves.items():
-        whole[reporter, at] = max(place, whole.get((reporter, at), 0))
+    for (reporter, at, _), position in halves.items():
+        whole[reporter, at] = max(position, whole.get((reporter, at), 0))
     return events[min(whole.values())].log_index if whole else None
 
 
@@ -183,11 +183,11 @@ def _verdict(change: Change, event: EventContent, holders: AbstractSet[Reporter]
     """Whether the event agrees with the state after the change; None: it does not mention it."""
     element, layout = change.element, event.layout
     match element.kind:
-        case "datasetFacet" | "schema" | "column" if element not in layout and change.way == "went":
+        case "datasetFacet" | "schema" | "column" if element not in layout and change.kind == "went":
             (*_, dataset) = _whole(element.ends[0])
             is_left_out = element.kind == "column" and Element("schema", (dataset,)) in layout
             return is_left_out or event.declaration in holders or None
-        case "columnEdge" if change.way == "changed":
+        case "columnEdge" if change.kind == "changed":
             return bool({*layout.get(element, ())} - {*change.before}) or None
         case "job" | "dataset" | "edge" | "columnEdge":
             return element in layout or None

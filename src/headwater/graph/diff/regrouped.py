@@ -26,24 +26,24 @@ class Names(NamedTuple):
 
 def regrouped_at(names: Names, events: Sequence[EventContent], one_before: OneWith, one_after: OneWith) -> int | None:
     """The index of the event by which the dataset had gained these names, and lost all others."""
-    places = [_parted_at(names, events, one_after)] if names.was - names.now else []
+    positions = [_parted_at(names, events, one_after)] if names.was - names.now else []
     if names.now - names.was:
-        place = _joined_at(names, events, one_before)
-        places.append(_entered_at(names, events) if place is None else place)
-    return max((place for place in places if place is not None), default=None)
+        position = _joined_at(names, events, one_before)
+        positions.append(_entered_at(names, events) if position is None else position)
+    return max((position for position in positions if position is not None), default=None)
 
 
 def _joined_at(names: Names, events: Sequence[EventContent], one_before: OneWith) -> int | None:
     """The first event after which evidence connects all names in `reached`."""
     classes = {name: names.now & {name, *one_before(name)} for name in names.now}
     begin = next(iter(sorted(names.was & names.now)), None)
-    for place, event in enumerate(events):
+    for position, event in enumerate(events):
         for one, other in (*event.naming.one, *_spellings(event.naming.used & names.now, names.now)):
             if one in classes and other in classes:
                 together = classes[one] | classes[other]
                 classes |= dict.fromkeys(together, together)
         if begin is not None and classes[begin] >= names.reached:
-            return place
+            return position
     return None
 
 
@@ -55,19 +55,19 @@ def _entered_at(names: Names, events: Sequence[EventContent]) -> int | None:
     """The first event that makes one of its new names a table of a catalog, else one of its names."""
     for some in (names.now - names.was, names.now):
         words = {DatasetId(name.namespace, name.name.partition(".")[0]) for name in some}
-        for place, event in enumerate(events):
+        for position, event in enumerate(events):
             if not (some.isdisjoint(event.tables) and words.isdisjoint(event.naming.engines)):
-                return place
+                return position
     return None
 
 
 def _parted_at(names: Names, events: Sequence[EventContent], one_after: OneWith) -> int | None:
     """The first event that splits two of its names, claims one for another dataset, or no longer uses it."""
     lost = names.was - names.now
-    for place, event in enumerate(events):
+    for position, event in enumerate(events):
         is_parted = any({*pair} <= names.was and pair[1] not in one_after(pair[0]) for pair in event.naming.apart)
         is_claimed = any({*pair} & lost and not {*pair} <= names.was for pair in event.naming.one)
         is_unused = event.declaration in names.declaring and lost.isdisjoint(event.naming.used)
         if is_parted or is_claimed or is_unused:
-            return place
+            return position
     return None

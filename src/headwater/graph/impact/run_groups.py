@@ -161,8 +161,8 @@ class JobRuns:
 
     def producing(self, names: Collection[DatasetId]) -> list[RunGroup]:
         """The groups that produced the dataset with these names; without names: those that only read."""
-        made = dict.fromkeys(group for name in names for group in self._producing.get(name, ()))
-        return [group for group in (made if names else self._groups.values()) if group.profile.produces(names)]
+        groups = dict.fromkeys(group for name in names for group in self._producing.get(name, ()))
+        return [group for group in (groups if names else self._groups.values()) if group.profile.produces(names)]
 
     def _process(self, run_id: str) -> None:
         grouped = self._grouped.pop(run_id, None)

@@ -98,7 +98,7 @@ class _Bracket:
 def _brackets(plain: str) -> Sequence[_Bracket] | None:
     """The bracket pairs in opening order, without those nested too deeply; None if they are unbalanced."""
     pairs: list[_Bracket] = []
-    around: list[_Bracket] = []
+    open_brackets: list[_Bracket] = []
     closings: list[str] = []
     for found in _MARKS.finditer(plain):
         mark = found[0]
@@ -106,15 +106,15 @@ def _brackets(plain: str) -> Sequence[_Bracket] | None:
         if mark in _CLOSING:
             closings.append(_CLOSING[mark])
             if is_read:
-                around.append(_Bracket(found.start()))
-                pairs.append(around[-1])
+                open_brackets.append(_Bracket(found.start()))
+                pairs.append(open_brackets[-1])
         elif mark == ",":
             if closings and is_read:
-                around[-1].commas.append(found.start())
+                open_brackets[-1].commas.append(found.start())
         elif not closings or closings.pop() != mark:
             return None
         elif len(closings) <= _DEEPEST:
-            around.pop().closing = found.start()
+            open_brackets.pop().closing = found.start()
     return None if closings else pairs
 
 

@@ -348,10 +348,10 @@ def _groups(run_ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (run_ids[begin : begin + AT_ONCE] for begin in range(0, len(run_ids), AT_ONCE))
 
 
-def _edges(graph: Graph, job: JobId, way: Literal["reads", "writes"], names: Iterable[DatasetId]) -> Iterator[Edge]:
+def _edges(graph: Graph, job: JobId, side: Literal["reads", "writes"], names: Iterable[DatasetId]) -> Iterator[Edge]:
     known = graph.jobs.get(job)
     if known is not None:
-        edges = known.reads if way == "reads" else known.writes
+        edges = known.reads if side == "reads" else known.writes
         yield from (edges[name] for name in names if name in edges)
 
 

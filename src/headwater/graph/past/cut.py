@@ -14,7 +14,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.past.cut_facets import Older
 from headwater.graph.past.cut_records import CutJob
 from headwater.graph.past.lazy import LazyItems, LazyMapping
-from headwater.graph.past.recounted import Counted, edges_by, last_told_us
+from headwater.graph.past.recounted import Counted, edges_by, last_event_us
 from headwater.graph.past.unchanged import UnchangedSince
 from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Reporter, Run
 from headwater.model.edits import target_of
@@ -62,7 +62,7 @@ class CutGraph(UnchangedSince):
         )
         self.named_in_flows = LazyItems(self._cut_flows, lambda: (now.named_in_flows, self.again.named_in_flows))
         self.heard_of: dict[Target, Seen] = {}
-        """Cache: when jobs and datasets were heard of; dropped with these."""
+        """Cache: when jobs and datasets were reported; dropped with these."""
         named = (self.named_in_control, self.named_in_flows)
         self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, *named)
 
@@ -89,7 +89,7 @@ class CutGraph(UnchangedSince):
         return self.again.newly_read()
 
     def covered_by_moved(self) -> Iterator[DatasetId]:
-        """What jobs now write whose runs are folded again: the runs may have been another job's then."""
+        """The datasets that jobs with runs folded again write now: the runs may have been another job's then."""
         for run_id in self.again.runs:
             run = self.now.runs.get(run_id)
             if run is not None and run.of_job is not None:
@@ -180,8 +180,8 @@ class CutGraph(UnchangedSince):
 
     def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's unchanged runs did."""
-        is_told_by_runs = not now.reported and now.declaration is None
-        if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
+        is_reported_by_runs = not now.reported and now.declaration is None
+        if self.is_in_step and is_reported_by_runs and self.again.runs.keys().isdisjoint(now.runs):
             counted = self._counted(name, now)
             _add_edges(job.reads, edges_by(counted, "input", now.reads))
             _add_edges(job.writes, edges_by(counted, "output", now.writes))
@@ -202,7 +202,7 @@ class CutGraph(UnchangedSince):
         """The job's unchanged runs."""
         if self.tellers is None or not now.children <= now.runs:
             runs = self._runs_as_then(now)
-            return Counted(lambda: runs, max(runs, key=last_told_us, default=None), len(runs), len(now.runs))
+            return Counted(lambda: runs, max(runs, key=last_event_us, default=None), len(runs), len(now.runs))
         last, by_then = self.tellers.last(name), self.tellers.count(name)
         newest = None if last is None else self.now.runs[last]
         return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
@@ -230,29 +230,29 @@ class CutGraph(UnchangedSince):
         """Add what unchanged runs did to a dataset."""
         times = [dataset.observed]
         for jobs, side in ((now.readers, dataset.readers), (now.writers, dataset.writers)):
-            way: Direction = "input" if side is dataset.readers else "output"
+            direction: Direction = "input" if side is dataset.readers else "output"
             for job in jobs:
                 then = self.jobs.get(job)
-                edge = None if then is None else (then.reads if way == "input" else then.writes).get(name)
+                edge = None if then is None else (then.reads if direction == "input" else then.writes).get(name)
                 if then is None or edge is None:
                     continue
                 side.add(job)
                 if then.declaration is None and not then.reported:
                     times.append(edge.seen)  # which only the job's runs contributed to
                 else:
-                    times += self._seen_by(then, (way, name))
+                    times += self._seen_by(then, (direction, name))
         seen = Seen.over(times)
-        if now.evidence and not self._is_all_told_by(now.writers, name, seen):
-            seen = Seen.over((seen, *(when for told in self._told_of_columns(name) for _, when in told)))
+        if now.evidence and not self._covers_column_reports(now.writers, name, seen):
+            seen = Seen.over((seen, *(when for evidence in self._column_evidence(name) for _, when in evidence)))
         dataset.observed = seen
 
-    def _is_all_told_by(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
+    def _covers_column_reports(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
         """Whether the dataset's column reports cannot widen these times."""
         now, tellers = self.now.datasets[name].observed, self.tellers
         if seen is None or now is None or tellers is None or now.first_us != seen.first_us:
             return False
         lasts = filter(None, map(tellers.last, writers))
-        if any(last_told_us(self.now.runs[last]) > seen.last_us for last in lasts):
+        if any(last_event_us(self.now.runs[last]) > seen.last_us for last in lasts):
             return False
         writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))
         return writing.issuperset(self.now.runs_reporting(name))
@@ -261,8 +261,8 @@ class CutGraph(UnchangedSince):
         """As in `Graph`."""
         return self._run_ids_as_then(self.now.runs_reporting(target)) | {*self.again.runs_reporting(target)}
 
-    def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:
-        """What each unchanged run reported of a dataset's columns."""
+    def _column_evidence(self, name: DatasetId) -> Iterator[Evidence]:
+        """Each unchanged run's evidence for a dataset's columns."""
         return (self.now.runs[run_id].evidence[name] for run_id in self._run_ids_as_then(self.now.runs_reporting(name)))
 
     def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
@@ -270,9 +270,9 @@ class CutGraph(UnchangedSince):
         again = self.again.datasets.get(name)
         evidence = {} if again is None else {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
         strongest: dict[EvidenceKey, list[Seen]] = {}
-        for told in self._told_of_columns(name):
-            (strength, _), _ = max(told)
-            for key, seen in told:
+        for of_run in self._column_evidence(name):
+            (strength, _), _ = max(of_run)
+            for key, seen in of_run:
                 if key[0] == strength:
                     strongest.setdefault(key, []).append(seen)
         for key, times in strongest.items():

@@ -32,16 +32,16 @@ def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collect
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
-    told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
-    since = (job.unchanged_since.get(facet, reported_us) for facet, reported_us in told)
+    reported = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
+    since = (job.unchanged_since.get(facet, reported_us) for facet, reported_us in reported)
     return max(chain((first_us,), edges, since)) if _reporting_runs(job) else None
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     """When such a job was reported up to then, without runs that have events on both sides; None: it was not."""
     runs = graph.runs
-    told = [times.seen for run_id in _reporting_runs(graph.jobs[name]) if (times := runs[run_id].times) is not None]
-    return Seen.over([seen for seen in told if seen.last_us <= until_us])
+    of_runs = [times.seen for run_id in _reporting_runs(graph.jobs[name]) if (times := runs[run_id].times) is not None]
+    return Seen.over([seen for seen in of_runs if seen.last_us <= until_us])
 
 
 def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
@@ -56,8 +56,8 @@ def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str
     if not all(_has_one_name(graph, each) for each in (name, *_sources(graph, dataset, name))):
         return None
     evidence = (edge.seen.first_us for edge in dataset.evidence.values())
-    told = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
-    since = (dataset.unchanged_since.get(facet, reported_us) for facet, reported_us in told)
+    reported = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
+    since = (dataset.unchanged_since.get(facet, reported_us) for facet, reported_us in reported)
     return max(chain((dataset.observed.first_us,), evidence, since))
 
 
@@ -67,19 +67,19 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
     Runs with events on both sides are left out.
     """
     dataset = graph.datasets[name]
-    told = [
+    times = [
         seen
-        for jobs, way in ((dataset.readers, _READ), (dataset.writers, _WRITTEN))
+        for jobs, direction in ((dataset.readers, _READ), (dataset.writers, _WRITTEN))
         for job in jobs
-        for seen in _touched(graph, graph.jobs[job], (way, name), until_us)
+        for seen in _touched(graph, graph.jobs[job], (direction, name), until_us)
     ]
     for run_id in graph.runs_reporting(name) if dataset.evidence else ():
         if _spoke_by(graph.runs[run_id], until_us):
-            told += (seen for _, seen in graph.runs[run_id].evidence[name])
-    return Seen.over(told)
+            times += (seen for _, seen in graph.runs[run_id].evidence[name])
+    return Seen.over(times)
 
 
-def dataset_last_told_us(
+def dataset_last_reported_us(
     graph: Graph, name: DatasetId, until_us: int, last_run: Callable[[JobId], str | None]
 ) -> int | None:
     """When such a dataset was last reported by then, if the last run of each of its jobs touched it at its end.
@@ -88,23 +88,23 @@ def dataset_last_told_us(
     """
     dataset = graph.datasets[name]
     last_us = 0
-    for jobs, way in ((dataset.readers, _READ), (dataset.writers, _WRITTEN)):
+    for jobs, direction in ((dataset.readers, _READ), (dataset.writers, _WRITTEN)):
         for job, known in ((job, graph.jobs[job]) for job in jobs):
             if known.reported or known.declaration is not None:
                 return None
-            edge = (known.reads if way == _READ else known.writes).get(name)
+            edge = (known.reads if direction == _READ else known.writes).get(name)
             if edge is None or edge.seen.first_us > until_us:
                 continue
             if (run_id := last_run(job)) is None:
                 return None
             run = graph.runs[run_id]
-            seen = run.observed.get((way, name))
+            seen = run.observed.get((direction, name))
             if seen is None or run.times is None or seen.last_us != run.times.seen.last_us:
                 return None
             last_us = max(last_us, seen.last_us)
     writing = set[str]().union(*(graph.jobs[job].runs for job in dataset.writers if dataset.evidence))
-    is_told_by_writers = not dataset.evidence or writing.issuperset(graph.runs_reporting(name))
-    return last_us if last_us and is_told_by_writers else None
+    is_reported_by_writers = not dataset.evidence or writing.issuperset(graph.runs_reporting(name))
+    return last_us if last_us and is_reported_by_writers else None
 
 
 def jobs_reported_by(run: Run) -> Iterator[tuple[JobId, int]]:
@@ -113,7 +113,7 @@ def jobs_reported_by(run: Run) -> Iterator[tuple[JobId, int]]:
     Microseconds since 1970. Empty for a run without events.
     """
     if run.times is not None and run.of_job is not None:
-        for job in (run.of_job.job, *(whole.job for whole in run.of_job.parts_of)):
+        for job in (run.of_job.job, *(parent.job for parent in run.of_job.parts_of)):
             yield job, run.times.seen.last_us
 
 
@@ -124,8 +124,8 @@ def datasets_reported_by(run: Run) -> Iterator[tuple[DatasetId, int]]:
     """
     for (_, name), seen in run.observed.items():
         yield name, seen.last_us
-    for name, told in run.evidence.items():
-        yield name, max(seen.last_us for _, seen in told)
+    for name, evidence in run.evidence.items():
+        yield name, max(seen.last_us for _, seen in evidence)
     for flow, seen in run.extras.flows.items() if run.extras is not None else ():
         yield from ((end, seen.last_us) for end in flow if isinstance(end, DatasetId))
 

@@ -53,10 +53,10 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return key in self._held or self._hold(cast(KeyT, key)) is not None
 
     def _hold(self, key: KeyT) -> ValueT | None:
-        made = self._make(key)
-        if made is not None:
-            self._held[key] = made
-        return made
+        value = self._make(key)
+        if value is not None:
+            self._held[key] = value
+        return value
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
         """Set a value."""

@@ -20,14 +20,16 @@ class Counted(NamedTuple):
     """How many runs the job has now."""
 
 
-def edges_by(counted: Counted, way: Direction, edges: Mapping[DatasetId, Edge]) -> Iterator[tuple[DatasetId, Edge]]:
+def edges_by(
+    counted: Counted, direction: Direction, edges: Mapping[DatasetId, Edge]
+) -> Iterator[tuple[DatasetId, Edge]]:
     """The edges that these runs made, given the `edges` that all of the job's runs made, and nobody else."""
     newest = counted.newest
     if newest is None:
         return
-    last_us = last_told_us(newest)
+    last_us = last_event_us(newest)
     for name, edge in edges.items():
-        end = (way, name)
+        end = (direction, name)
         seen = newest.observed.get(end)
         if seen is not None and seen.last_us == last_us and edge.runs == counted.in_all:
             yield name, Edge(Seen(edge.seen.first_us, last_us), counted.by_then)  # every run made it
@@ -37,6 +39,6 @@ def edges_by(counted: Counted, way: Direction, edges: Mapping[DatasetId, Edge]) 
             yield name, Edge(over, len(times))
 
 
-def last_told_us(run: Run) -> int:
+def last_event_us(run: Run) -> int:
     """The time of a run's last event; 0 for one without events."""
     return 0 if run.times is None else run.times.seen.last_us

@@ -116,8 +116,8 @@ class UnchangedSince(CutFacets):
             return False
         if not (job.reported or job.feeds or job.fed_by):  # the common case
             return True
-        reporters = (told for side in (job.reported, job.feeds, job.fed_by) for told in side.values())
-        return all(self._is_reported_before(reporter) for told in reporters for reporter in told)
+        reporters = (of_side for side in (job.reported, job.feeds, job.fed_by) for of_side in side.values())
+        return all(self._is_reported_before(reporter) for of_side in reporters for reporter in of_side)
 
     def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
         if self.tellers is None:
@@ -141,12 +141,12 @@ class UnchangedSince(CutFacets):
             return True
         if not self._are_all_as_then(job.children):
             return False
-        told = (self.now.runs[run_id].of_job for run_id in job.children)
-        whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
-        if not self.again.child_runs.keys().isdisjoint(whole):  # another run may have been a child then
+        of_jobs = (self.now.runs[run_id].of_job for run_id in job.children)
+        parents = {each.run_id for of_job in of_jobs if of_job is not None for each in of_job.parts_of}
+        if not self.again.child_runs.keys().isdisjoint(parents):  # another run may have been a child then
             return False
-        claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
-        known = (run_id for run_id in whole if run_id in self.now.runs)
+        claims = (runs for run_id in parents for runs in self.now.child_runs[run_id].values())
+        known = (run_id for run_id in parents if run_id in self.now.runs)
         return self._are_all_as_then(known) and all(map(self._are_all_as_then, claims))
 
     def _is_dataset_same(self, dataset: Dataset) -> bool:

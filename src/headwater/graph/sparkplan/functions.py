@@ -114,8 +114,8 @@ def _parsed(call: Call) -> Inputs:
 
 def _struct(call: Call) -> Inputs:
     """Names and values alternate."""
-    whole = merged(call.operands).through(TRANSFORMATION)
-    return Inputs(dict(whole.items()), call.operands[1::2])
+    merged_operands = merged(call.operands).through(TRANSFORMATION)
+    return Inputs(dict(merged_operands.items()), call.operands[1::2])
 
 
 def _struct_field(call: Call) -> Inputs:

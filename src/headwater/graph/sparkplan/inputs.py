@@ -69,11 +69,11 @@ class Inputs:
 
     def keeping_fields(self, transformation: Transformation, *more: "Inputs") -> "Inputs":
         """As `through`, with further inputs, for a value that still has its fields."""
-        whole = merged([self.through(transformation), *more])
+        combined = merged([self.through(transformation), *more])
         if self.fields is None:
-            return whole
+            return combined
         fields = [field.keeping_fields(transformation, *more) for field in self.fields]
-        return Inputs(whole._sources, fields)
+        return Inputs(combined._sources, fields)
 
     def replaced(self, origin: int, columns: Mapping[str, "Inputs"]) -> "Inputs":
         """These inputs with every column of the placeholder `origin` replaced by the inputs that it stands for."""
@@ -106,11 +106,11 @@ def merged(parts: Iterable[Inputs]) -> Inputs:
 
 def alternatives(parts: Sequence[Inputs]) -> Inputs:
     """The inputs of a value that is one of several; it has fields if all of them have the same number."""
-    whole = merged(parts)
+    combined = merged(parts)
     fields = [part.fields for part in parts if part.fields is not None]
     if not fields or len(fields) < len(parts) or len({len(each) for each in fields}) > 1:
-        return Inputs(whole._sources) if whole.fields is not None else whole
-    return Inputs(whole._sources, [alternatives(each) for each in zip(*fields, strict=True)])
+        return Inputs(combined._sources) if combined.fields is not None else combined
+    return Inputs(combined._sources, [alternatives(each) for each in zip(*fields, strict=True)])
 
 
 @cache

@@ -26,18 +26,18 @@ Count = Annotated[int, BeforeValidator(_number)]
 """How many there are, which JSON may also write as `7.0`, and some producers as `"7"`."""
 
 
-def told_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
+def counts_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
     """The counts of a facet that are text, by path: `rowCount`, `columnMetrics.id.nullCount`."""
     for name, value in facet.items():
         if name in _COUNTS and isinstance(value, str) and _DECIMAL.fullmatch(value):
             yield name
     for column, metrics in _columns(facet):
-        yield from (f"{_OF_COLUMNS}.{column}.{name}" for name in told_as_text(metrics))
+        yield from (f"{_OF_COLUMNS}.{column}.{name}" for name in counts_as_text(metrics))
 
 
 def as_numbers(facet: Mapping[str, Any]) -> Mapping[str, Any]:
     """The facet with these counts as numbers; everything else unchanged."""
-    if not any(told_as_text(facet)):
+    if not any(counts_as_text(facet)):
         return facet
     counted = {name: _number(value) if name in _COUNTS else value for name, value in facet.items()}
     if columns := {column: as_numbers(metrics) for column, metrics in _columns(facet)}:

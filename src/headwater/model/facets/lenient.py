@@ -42,8 +42,8 @@ def _lenient(schema: Any) -> Any:  # noqa: ANN401  as above
             members = {field.get("validation_alias", name): _member(field) for name, field in fields.items()}
             config = CoreConfig(strict=True, extra_fields_behavior="allow")
             return core_schema.typed_dict_schema(members, config=config, ref=schema.get("ref"))
-        case {"type": "typed-dict-field", "schema": told, "required": False}:
-            return core_schema.typed_dict_field(_left_out(told), required=False)
+        case {"type": "typed-dict-field", "schema": inner, "required": False}:
+            return core_schema.typed_dict_field(_left_out(inner), required=False)
         case {"type": "str"} if not _is_exact(schema):
             return core_schema.no_info_before_validator_function(as_text, core_schema.str_schema())
         case {"type": "list", "items_schema": items}:
@@ -56,7 +56,7 @@ def _lenient(schema: Any) -> Any:  # noqa: ANN401  as above
 def _member(field: Any) -> core_schema.TypedDictField:  # noqa: ANN401  as above
     """A member, dropped if it is unreadable and optional."""
     match field["schema"]:
-        case {"type": "default", "schema": {"type": "nullable", "schema": told} as schema} if _is_exact(told):
+        case {"type": "default", "schema": {"type": "nullable", "schema": inner} as schema} if _is_exact(inner):
             return core_schema.typed_dict_field(schema, required=False)
         case {"type": "default", "schema": schema}:
             return core_schema.typed_dict_field(_left_out(schema), required=False)

@@ -44,22 +44,22 @@ def counters(run_facets: Mapping[str, Any]) -> Counters | None:
 
     Each is read by itself, so that one which is no number takes none of the others with it.
     """
-    ours, theirs = (_said(run_facets.get(view.key)) for view in (HeadwaterRunFacet, ExpansoRunFacet))
+    ours, theirs = (_undeleted(run_facets.get(view.key)) for view in (HeadwaterRunFacet, ExpansoRunFacet))
     found = (
         _counted(Counters, ours),
-        _counted(ExpansoCounters, _said((theirs or {}).get("fields"))),
+        _counted(ExpansoCounters, _undeleted((theirs or {}).get("fields"))),
         _counted(Counters, theirs),
     )
     return next((each for each in found if each is not None), None if ours is None else Counters())
 
 
-def _said(facet: object) -> Mapping[str, Any] | None:
+def _undeleted(facet: object) -> Mapping[str, Any] | None:
     return facet if isinstance(facet, dict) and facet.get("_deleted") is not True else None
 
 
-def _counted(view: type[Counters], told: Mapping[str, Any] | None) -> Counters | None:
+def _counted(view: type[Counters], facet: Mapping[str, Any] | None) -> Counters | None:
     names = (field.alias or name for name, field in view.model_fields.items())
-    read = {name: told[name] for name in names if _is_counter(view, name, told.get(name))} if told else {}
+    read = {name: facet[name] for name in names if _is_counter(view, name, facet.get(name))} if facet else {}
     return view.model_validate(read) if read else None
 
 

@@ -154,10 +154,10 @@ def _unreadable(key: str, facet: object, invalid: ValidationError) -> Unreadable
 
 def _steps(facet: object, error: ErrorDetails) -> tuple[str, ...]:
     """The error's path without pydantic's own steps, such as the name of a union's alternative."""
-    *way, last = error["loc"] or ("",)
+    *outer, last = error["loc"] or ("",)
     steps: list[str] = []
     value: Any = facet
-    for step in way:
+    for step in outer:
         if _holds(value, step):
             value = value[step]
             steps.append(str(step))

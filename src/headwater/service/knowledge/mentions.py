@@ -16,6 +16,7 @@ from headwater.model.facts import (
     Edit,
     Ending,
     EngineCatalog,
+    FacetReport,
     Fact,
     JobFacet,
     JobFlow,
@@ -24,9 +25,8 @@ from headwater.model.facts import (
     Quarantined,
     Renaming,
     RunFacet,
+    RunFacetReport,
     RunOfJob,
-    RunTelling,
-    Telling,
     UseEvidence,
 )
 from headwater.model.names import DatasetId, JobId
@@ -48,9 +48,9 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
     {
         Content,
         ObservedFacet,
-        Telling,
+        FacetReport,
         RunFacet,
-        RunTelling,
+        RunFacetReport,
         Quarantined,
         Ending,
         CatalogEntry,

@@ -16,7 +16,7 @@ from typing import Final
 
 from headwater.graph.minimal_events import MinimalEvents
 from headwater.graph.past.cut import CutGraph, side
-from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
+from headwater.model.facts import FacetReport, Fact, RunOfJob, happened_us
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
@@ -213,7 +213,7 @@ class _Needed:
 
     def log_indexes(self) -> set[int]:
         """The log indexes of the events needed."""
-        needed = self._minimal_events.places()
+        needed = self._minimal_events.positions()
         if len(needed) > _FEW:
             needed = self._minimal_events.places(self._stored.holds)
         return self._without_run | needed
@@ -227,7 +227,7 @@ class _StoredReports:
 
     def holds(self, fact: Fact) -> bool:
         """Whether a row holds the fact as it was then."""
-        if not isinstance(fact, Telling):
+        if not isinstance(fact, FacetReport):
             return False
         return (fact.direction, fact.name, fact.content) in self._ended(fact.run_id, fact.dataset)
 

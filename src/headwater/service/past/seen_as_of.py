@@ -7,13 +7,13 @@ from typing import Final, TypeVar
 
 from headwater.graph.past.cut import CutGraph
 from headwater.graph.past.last_changes import (
-    dataset_last_told_us,
+    dataset_last_reported_us,
     dataset_seen_until,
     datasets_reported_by,
     job_seen_until,
     jobs_reported_by,
 )
-from headwater.graph.past.recounted import last_told_us
+from headwater.graph.past.recounted import last_event_us
 from headwater.graph.past.unchanged import TellersByThen
 from headwater.graph.records import Run
 from headwater.model.merging import Seen
@@ -68,7 +68,7 @@ class SeenAsOf:
         if name in self.newly_mentioned:
             return job_seen_until(self._now.graph, name, self._until_us)
         last = self._tellers.last(name)
-        return None if last is None else Seen(now.seen.first_us, last_told_us(self._now.graph.runs[last]))
+        return None if last is None else Seen(now.seen.first_us, last_event_us(self._now.graph.runs[last]))
 
     @property
     def newly_mentioned(self) -> AbstractSet[JobId]:
@@ -104,7 +104,7 @@ class SeenAsOf:
             return now.seen
         last_us = self._last_recent_mention_us(name)
         if last_us is None:
-            last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
+            last_us = dataset_last_reported_us(self._now.graph, name, self._until_us, self._tellers.last)
         if last_us is None:
             return dataset_seen_until(self._now.graph, name, self._until_us)
         return Seen(now.seen.first_us, last_us)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import without_column
 from headwater.service.background import result_in_slices
 from headwater.service.http.answers import answer, answer_json
@@ -66,7 +66,7 @@ async def get_path(
 async def get_neighbours(
     knowledge: Known,
     node_id: NodeId,
-    way: Annotated[Way, Query(description="On which side.")],
+    way: Annotated[FlowDirection, Query(description="On which side.")],
     kind: Annotated[Kind, EITHER_CASE, Query(alias="type", description="Of which type.")],
     limit: Limit = 100,
     offset: Offset = 0,

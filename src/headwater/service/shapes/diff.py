@@ -5,7 +5,7 @@ from typing import Any
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.graph.diff.compare import ChangeWay, Kind
+from headwater.graph.diff.compare import ChangeKind, Kind
 from headwater.service.shapes.marquez import Name
 
 
@@ -36,7 +36,7 @@ class Change(TypedDict):
     dataset's node ids, the word of a tag, what is done on the way of a column edge, the members of a facet.
     """
 
-    change: ChangeWay
+    change: ChangeKind
     kind: Kind
     nodeId: str | None
     origin: str | None

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from headwater.graph.diff.compare import Change, ChangeWay, Element, GraphDiff, Layout
+from headwater.graph.diff.compare import Change, ChangeKind, Element, GraphDiff, Layout
 from headwater.graph.diff.event_content import NameOf
 from headwater.graph.diff.holders import holders
 from headwater.graph.diff.originating_event import GraphKnowledge
@@ -32,7 +32,7 @@ class Sides(NamedTuple):
 
 class _Side(NamedTuple):
     graph: Graph
-    way: ChangeWay
+    kind: ChangeKind
     """The change of whatever is in this graph only."""
     names: Names
     """By the name under which it is listed, the names of a dataset, the shown one first."""
@@ -71,8 +71,8 @@ def _however_spelt(resolved: Mapping[DatasetId, DatasetId]) -> NameOf:
 
 def _graph_knowledge(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
     graph = side.graph
-    only_here = [change.element for change in page if change.way == side.way]
-    renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
+    only_here = [change.element for change in page if change.kind == side.kind]
+    renamed = [change.element for change in page if change.element.kind == "dataset" and change.kind == "changed"]
     one_with = {name: graph.members(name) for name in side.resolved}
     return GraphKnowledge(
         graph.identities.knows,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from headwater.graph.column_edges import LegacyTransformation
 from headwater.graph.column_walk import ColumnStep, ColumnWalk
 from headwater.graph.columns import ColumnEdge
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.background import result_in_slices
 from headwater.service.knowledge.knowledge import Knowledge

@@ -2,7 +2,7 @@
 
 from headwater.graph.control import ControlEdge, control_edges
 from headwater.graph.records import Edge
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import JobId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge

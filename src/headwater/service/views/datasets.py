@@ -14,7 +14,7 @@ from headwater.model.addresses import url_or_none
 from headwater.model.events import DatasetEvent, DatasetRef, JobEvent
 from headwater.model.extract import contents_of
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
-from headwater.model.facets.counts import COUNTED, told_as_text
+from headwater.model.facets.counts import COUNTED, counts_as_text
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet, FolderReadsFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
@@ -117,7 +117,7 @@ def _mended(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes])
     for folder in read.folders if read is not None else ():
         yield read_as_folder(DatasetId(folder.namespace, folder.name), folder.named)
     for facet in sorted(COUNTED & digests.keys()):
-        if counts := [*told_as_text(knowledge.store.content(digests[facet]))]:
+        if counts := [*counts_as_text(knowledge.store.content(digests[facet]))]:
             yield counted_in_text(facet, name, counts)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.graph.diff.compare import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
+from headwater.graph.diff.compare import Among, Change, ChangeKind, GraphDiff, Layout, Side, compare, touches
 from headwater.graph.diff.event_content import Merged, NameOf, RelevantElements, event_content
 from headwater.graph.diff.originating_event import originating_event
 from headwater.model.edits import EditEntry
@@ -162,11 +162,11 @@ def _facts(logged: LoggedEvent) -> tuple[Fact, ...]:
             return facts(event)
 
 
-_OPPOSITE: Final[Mapping[ChangeWay, ChangeWay]] = {"came": "went", "went": "came", "changed": "changed"}
+_OPPOSITE: Final[Mapping[ChangeKind, ChangeKind]] = {"came": "went", "went": "came", "changed": "changed"}
 
 
 def _opposite(change: Change) -> Change:
-    return Change(change.element, _OPPOSITE[change.way], change.after, change.before)
+    return Change(change.element, _OPPOSITE[change.kind], change.after, change.before)
 
 
 async def diff_of_runs(

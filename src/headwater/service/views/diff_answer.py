@@ -48,7 +48,7 @@ def _change(change: Change, event: ContentOfEvent | None) -> shapes_diff.Change:
     kind, ends, detail = change.element
     ids = [end.node_id for end in ends]
     return shapes_diff.Change(
-        change=change.way,
+        change=change.kind,
         kind=kind,
         nodeId=ids[0] if len(ids) == 1 else None,
         origin=ids[0] if len(ids) == 2 else None,

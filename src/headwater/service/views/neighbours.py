@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import DatasetId, JobId
 from headwater.service.background import collect_in_slices
 from headwater.service.knowledge.knowledge import Knowledge

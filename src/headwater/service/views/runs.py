@@ -12,7 +12,7 @@ import orjson
 from headwater.graph.mending import Mended, StateChange, counted_in_text, placed, started_late
 from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
-from headwater.model.facets.counts import COUNTED, told_as_text
+from headwater.model.facets.counts import COUNTED, counts_as_text
 from headwater.model.facets.own import DeclaredFacet, counters
 from headwater.model.facets.run import (
     ExecutionParametersFacet,
@@ -147,7 +147,7 @@ def _mended(knowledge: Knowledge, run: KnownRun, observed: Sequence[ObservedFace
         if (found := placed(name, knowledge.graph.identities)) is not None:
             yield found
     for row in observed:
-        if row.name in COUNTED and row.body is not None and (counts := [*told_as_text(json.loads(row.body))]):
+        if row.name in COUNTED and row.body is not None and (counts := [*counts_as_text(json.loads(row.body))]):
             yield counted_in_text(row.name, row.dataset, counts)
 
 

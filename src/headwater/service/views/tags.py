@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from headwater.graph.tags import as_said, tags_set_by_people
+from headwater.graph.tags import api_spelling, tags_set_by_people
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId

@@ -24,8 +24,8 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
     if visit.is_of_meanwhile:
         return
     missing = {each.job: writer.run for each in visit.handovers for writer in each.writers if writer.by == "whole"}
-    for job, whole in missing.items():
-        yield _missing_parts(visit, history, job, whole)
+    for job, parent in missing.items():
+        yield _missing_parts(visit, history, job, parent)
     if visit.run.job not in missing:
         yield from _of_output(visit, history)
     for feed in visit.feeds:
@@ -40,16 +40,16 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
                 yield from _never(visit, history, feed, job)
 
 
-def _missing_parts(visit: Visit, history: History, job: JobId, whole: RunSummary) -> Finding:
+def _missing_parts(visit: Visit, history: History, job: JobId, parent: RunSummary) -> Finding:
     return Finding(
         "missing-run",
         _LATE,
-        f"{job.name} should have run as part of {whole.job.name}, a run of which had failed",
+        f"{job.name} should have run as part of {parent.job.name}, a run of which had failed",
         job,
         visit,
-        _end_us(whole),
-        (whole.run_id, visit.run.run_id),
-        shown_by(history.record(whole.run_id).last),
+        _end_us(parent),
+        (parent.run_id, visit.run.run_id),
+        shown_by(history.record(parent.run_id).last),
         is_of_feed=job != visit.run.job,
     )
 
