@@ -6,7 +6,7 @@ from headwater.graph.column_walk import ColumnStep
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in
 from headwater.graph.walk import reachable
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId
 
 
@@ -14,7 +14,7 @@ class SlowColumns:
     """All column steps of a graph, and walks over them."""
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
-        self.ends: set[tuple[Way, ColumnId]] = set()
+        self.ends: set[tuple[FlowDirection, ColumnId]] = set()
         """The columns that edges start from, by direction; also edges to a dataset without columns."""
         self.steps: list[ColumnStep] = []
         for target in sorted(graph.shown_datasets()):
@@ -36,7 +36,7 @@ class SlowColumns:
         """The steps into the column."""
         return [step for step in self.steps if step.target == column]
 
-    def walked(self, start: Sequence[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
+    def walked(self, start: Sequence[ColumnId], way: FlowDirection, max_hops: int) -> dict[ColumnId, int]:
         """Every column within this many hops, with its distance."""
 
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
@@ -47,7 +47,7 @@ class SlowColumns:
 
         return reachable(start, neighbours, max_hops)
 
-    def related(self, column: ColumnId, way: Way) -> set[ColumnId]:
+    def related(self, column: ColumnId, way: FlowDirection) -> set[ColumnId]:
         """Enclosing structs and nested fields of the column that edges start from, in this direction."""
         name, path = column
         return {

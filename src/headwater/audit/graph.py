@@ -22,7 +22,19 @@ from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
 from headwater.model.edits import KEY, EditEntry, FactsInOrder
 from headwater.model.events import Event
-from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Edit, Fact, Observation, RunFacet, RunOfJob
+from headwater.model.facts import (
+    ERRORS,
+    ChainLink,
+    Content,
+    Declaration,
+    Edit,
+    FacetReport,
+    Fact,
+    Observation,
+    RunFacet,
+    RunFacetReport,
+    RunOfJob,
+)
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.model.words import so_many
@@ -38,6 +50,9 @@ _row_bytes: Final = msgspec.msgpack.Encoder().encode
 _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
 _PARTS: Final = {**_LISTS, "facts": "facts", "rowSum": "facts"}
 """The parts of a graph, and their labels."""
+_NAMES_IN_FORMAT: Final[Mapping[type[Fact], str]] = {FacetReport: "Telling", RunFacetReport: "RunTelling"}
+"""The names of kinds of facts in `rowSum`, and so in the bundle's format, where they are not the names of the classes.
+"""
 
 Rows = Iterable[tuple[type[Fact], Iterable[Row]]]
 """For each kind of fact, its rows with names, runs before what they observed; of contents only the digest."""
@@ -122,11 +137,11 @@ def rows_of(reader: Reader) -> Rows:
         yield kind, ((sha256(content_of_row(row[1])).digest(),) for row in rows) if kind is Content else rows
 
 
-def graph_of(told: Rows) -> Mapping[str, Any]:
+def graph_of(facts: Rows) -> Mapping[str, Any]:
     """The graph of these rows: jobs, datasets, edges, and a checksum of all rows."""
     graph, total, count = _Graph(), 0, 0
-    for kind, rows in told:
-        name = kind.__name__.encode()  # so a fact's class name is part of the bundle's format
+    for kind, rows in facts:
+        name = _NAMES_IN_FORMAT.get(kind, kind.__name__).encode()
         for row in graph.noting(kind, rows):
             total += int.from_bytes(sha256(name + _row_bytes(row)).digest())
             count += 1
@@ -142,7 +157,7 @@ class _Graph:
         self._edges: set[tuple[str, ...]] = set()
 
     def noting(self, kind: type[Fact], rows: Iterable[Row]) -> Iterable[Row]:
-        """Passes the rows through, collecting the lists on the way."""
+        """Passes the rows through and collects the lists from them."""
         if kind is RunOfJob:
             return self._noting_jobs(rows)
         return self._noting_edges(rows) if kind is Observation else rows
@@ -186,12 +201,12 @@ class Folded(NamedTuple):
     def __str__(self) -> str:
         """As text."""
         shown = self.shown
-        told = (
+        counts = (
             f"{so_many(shown.jobs, 'job')}, {so_many(shown.runs, 'run')}, {so_many(shown.datasets, 'dataset')}, "
             f"{so_many(shown.edges, 'edge')} between these, {so_many(shown.quarantined, 'name')} in quarantine"
         )
         where = "" if self.log_size is None else f", as /api/v1/summary?logSize={self.log_size} counts"
-        return f"{told}{where}; {so_many(self.facts, 'fact')}"
+        return f"{counts}{where}; {so_many(self.facts, 'fact')}"
 
 
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headwater.graph.column_walk import ColumnWalk
 from headwater.graph.lineage import Graph
-from headwater.model.facts import Way
+from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId
 from tests.support.lineage_events import event_with_lineage
 from tests.support.slow_columns import SlowColumns
@@ -55,7 +55,7 @@ def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
     assert sum(len(slow.into(column)) for column in every) == sum(
         quick.count_spread_into(DatasetId("lake", name)) for name in NAMES
     ) + sum(len(quick.column_steps_into(column)) for column in every)
-    ways: tuple[Way, ...] = ("upstream", "downstream")
+    ways: tuple[FlowDirection, ...] = ("upstream", "downstream")
     for way in ways:
         assert all({*quick.related(column, way)} == slow.related(column, way) for column in every)
         assert _distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
@@ -69,7 +69,10 @@ def test_a_walk_looks_at_each_edge_of_a_whole_dataset_once() -> None:
     source, target = DatasetId("lake", "t0"), DatasetId("lake", "t1")
     asked = _Counted(columns)
     walk = ColumnWalk(graph, lambda name: asked)
-    ways: list[tuple[Way, DatasetId, DatasetId]] = [("upstream", target, source), ("downstream", source, target)]
+    ways: list[tuple[FlowDirection, DatasetId, DatasetId]] = [
+        ("upstream", target, source),
+        ("downstream", source, target),
+    ]
 
     for way, near, far in ways:
         found = _distances(walk, [ColumnId(near, name) for name in columns], way, 3)
@@ -89,7 +92,7 @@ class _Counted(list[str]):
             yield each
 
 
-def _distances(walk: ColumnWalk, start: list[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
+def _distances(walk: ColumnWalk, start: list[ColumnId], way: FlowDirection, max_hops: int) -> dict[ColumnId, int]:
     steps = walk.walked(start, way, max_hops)
     while True:
         try:
