@@ -10,31 +10,31 @@ From facts to a graph:
     job_edges         counted edges of jobs; evidence: counted evidence of columns; declared: content of declarations
     columns           column edges parsed from facets; column_edges: the same as integers; structs: nested columns
     semantic_digests  digests of facets' content, independent of the producer
-    edits             what people set over the API; tags: tags set by people and reported by producers
+    edits             the edits that people made over the API; tags: tags set by people and reported by producers
     nodes             the chain of each node's events, and inconsistencies in it
     lineage           the graph itself: its queries
-    counts            how much it holds
+    counts            the numbers of its jobs, datasets, edges and others
 
 Names:
 
-    identity   which names are one dataset, and why; catalogs: which are one table of a catalog
+    identity   names of the same dataset, and the evidence; catalogs: names of the same table of a catalog
     mending    corrections of what producers report wrongly
 
 Walks:
 
-    walk       the neighbourhood of a node; column_walk: what feeds a column, and what it feeds
-    flow       which datasets a dataset is derived from, and how that is known; derived: where no known job does it
+    walk       the neighbourhood of a node; column_walk: the columns upstream and downstream of a column
+    flow       the datasets that a dataset is derived from, and how that is known; derived: those without a known job
     ends       inputs and outputs of a run, including those reported only for its job
     path       the data's path through a job or dataset, edge by edge
-    control    which jobs run before and after a job; no data need pass
+    control    the jobs that run before and after a job; no data need pass
 
 Questions:
 
-    impact     what a change reaches, and whether it breaks there
+    impact     the columns, datasets and jobs that a change reaches, and whether they break
     causes     why an output is wrong: what changed upstream
     coverage   known gaps
     drift      the differences between two versions of a schema, and whether they break readers
-    diff       the differences between two graphs, and which event made them
+    diff       the differences between two graphs, and the event that made each
     past       the graph as it was at a time, derived from the current one
 
 Plans of engines:

@@ -28,7 +28,7 @@ class _Table(NamedTuple):
 
 
 class _Resolution(NamedTuple):
-    """What the first part of an engine's name resolves to: a table of a catalog, or a prefix of other names."""
+    """The meaning of the first part of an engine's names: a catalog, or a prefix of other names."""
 
     catalog: Catalog
     names: DatasetId

@@ -102,7 +102,7 @@ class ColumnEdges:
         """Targets of facets read or reported since the caller last emptied this; a work queue."""
 
     def note(self, target: DatasetId, digest: bytes) -> None:
-        """Register a facet that reports columns of the target; reporting it again queues the target anew."""
+        """Register a facet that reports columns of the target; reporting it again queues the target again."""
         if (target, digest) in self._edges:
             self.newly_read[target] = None
         else:

@@ -11,7 +11,7 @@ from headwater.model.names import JobId
 
 
 class ControlEdge(NamedTuple):
-    """A job that runs before (upstream) or after another, and the type of the dependency; empty if none is given."""
+    """A job that runs before (upstream) or after another, and the type of the dependency; empty if not reported."""
 
     direction: FlowDirection
     job: JobId

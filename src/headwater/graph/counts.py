@@ -1,4 +1,4 @@
-"""How much a graph holds, counted from scratch: `/api/v1/summary` maintains the same incrementally, audits compare."""
+"""The size of a graph, counted from scratch: `/api/v1/summary` maintains the same incrementally, audits compare."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -45,7 +45,7 @@ class Gap(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What is expected of a job: whether it runs continuously, and how long it may be silent."""
+    """The expectations of a job: whether it runs continuously, and how long it may be silent."""
 
     is_stream: bool
     silence_us: int
@@ -77,7 +77,7 @@ def _job_of(graph: Graph, fact: Quarantined) -> JobId | None:
 
 
 def gaps_of_run(graph: Graph, run_id: str, *, has_start: bool, content: ContentReader) -> Iterator[Gap]:
-    """What a run failed to report, except for its end: that depends on the current time (`gap_of_silence`)."""
+    """The reports missing from a run, except for its end: that depends on the current time (`gap_of_silence`)."""
     run = graph.runs[run_id]
     if run.times is None or run.of_job is None:
         return

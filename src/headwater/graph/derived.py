@@ -23,7 +23,7 @@ NONE: Mapping[DatasetId, "Derived"] = {}
 
 
 class Derived(NamedTuple):
-    """How it is known that a dataset is derived from another, and when that was reported; `runs` 0: only declared."""
+    """The evidence that a dataset is derived from another, and when it was reported; `runs` 0: only declared."""
 
     derivation: Derivation
     edge: Edge
@@ -59,7 +59,7 @@ def may_be_derived(graph: Graph, target: DatasetId) -> bool:
 
 
 def may_be_derived_until(graph: Graph, target: DatasetId) -> int:
-    """Until when a facet may have reported a source that no writing job was known to read.
+    """The last time at which a facet may have reported a source that no writing job was known to read.
 
     Microseconds since 1970. 0: whenever a source was first reported, some job already read it and wrote the target,
     under these exact names. Assumes that runs belong to the jobs that they belong to now.
@@ -93,7 +93,7 @@ class Derivations:
         self._targets: dict[DatasetId, dict[DatasetId, None]] = {}
         self._invalid: dict[DatasetId, None] = {}
         self._former_candidates: dict[DatasetId, int] = {}
-        """By dataset: until when it may have had such edges; only those that are no candidates now."""
+        """By dataset, the time until which it may have had such edges; only those that are not candidates now."""
         self.candidate_changes = 0
         """Goes up with each change of the current or former candidates."""
 
@@ -174,15 +174,15 @@ class Derivations:
             self._sources[name] = sources
 
     def reported(self, source: DatasetId) -> Seen | None:
-        """When datasets were reported to be made from this one, given by its shown name; None: never."""
+        """When datasets were reported to be derived from this one, by its shown name; None: never."""
         return Seen.over(self._sources[target][source].edge.seen for target in self._targets.get(source, ()))
 
     def named(self) -> Iterator[DatasetId]:
-        """The datasets, by shown name, that others are made from in this way."""
+        """The datasets, by shown name, from which others are derived without a job."""
         return (source for source, targets in self._targets.items() if targets)
 
     def sources(self, name: DatasetId) -> Mapping[DatasetId, Derived]:
-        """What the dataset, by its shown name, is made from; deleted sources are left out."""
+        """The sources of the dataset, by its shown name; deleted sources are left out."""
         sources = self._sources.get(name, NONE)
         if not sources or self._graph.hides(name):
             return NONE
@@ -194,6 +194,6 @@ class Derivations:
         yield from self.targets(name)
 
     def targets(self, name: DatasetId) -> Iterator[DatasetId]:
-        """What is made from the dataset, by its shown name; deleted targets are left out."""
+        """The datasets derived from the dataset, by its shown name; deleted targets are left out."""
         if not self._graph.hides(name):
             yield from (target for target in self._targets.get(name, ()) if not self._graph.hides(target))

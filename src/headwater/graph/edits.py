@@ -1,4 +1,4 @@
-"""What people set over the API, as it stands: tags, descriptions, deletions, splits."""
+"""The current edits that people made over the API: tags, descriptions, deletions, splits."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -40,7 +40,7 @@ class Edits:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 
     def __len__(self) -> int:
-        """How many targets were ever edited."""
+        """The number of targets ever edited."""
         return len(self._edits)
 
     def may_have_deleted_by(self, time_us: int) -> bool:

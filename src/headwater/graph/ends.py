@@ -1,4 +1,4 @@
-"""What a run reads and writes, and which jobs hand it data: by its own events, and by what others report.
+"""The inputs and outputs of a run, and the jobs that hand it data: by its own events, and by the reports of others.
 
 Many producers declare a job's inputs and outputs once, and then report only the start and end of its runs. Others
 report flows between jobs that are not their own, and may name the exact runs.
@@ -29,7 +29,7 @@ def reported_ends(graph: Graph, job: JobId) -> frozenset[RunEnd]:
 
 
 def ends_of(graph: Graph, run_id: str, job_ends: Collection[RunEnd]) -> Collection[RunEnd]:
-    """What a run read and wrote, by itself or others; `job_ends` fills in a side that nobody reports for this run."""
+    """The inputs and outputs of a run, reported by it or others; `job_ends` fills in a side not reported for this run."""
     observed = graph.runs[run_id].observed
     if not job_ends and run_id not in graph.named_in_flows:
         return observed  # the common case, and there are many
@@ -61,7 +61,7 @@ def _has_none(ends: Iterable[RunEnd], direction: Direction) -> bool:
 
 
 def _reported_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
-    """What others report that exactly this run read and wrote."""
+    """The inputs and outputs that others report for exactly this run."""
     for reporter in graph.named_in_flows.get(run_id, ()):
         for source, target, source_run, target_run in _flows_reported_by(graph, reporter):
             if isinstance(source, DatasetId) and target_run == run_id:

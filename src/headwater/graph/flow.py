@@ -1,4 +1,4 @@
-"""Which datasets a dataset is made from, and how that is known.
+"""The datasets that a dataset is derived from, and how that is known.
 
 Of a run's evidence for a dataset the strongest counts: the `lineage` facet, then `columnLineage`, then all that the run
 read. A `lineage` facet without sources reports that there are none.
@@ -24,14 +24,14 @@ INFERRED: Final = "inputs and outputs"
 
 
 class Source(NamedTuple):
-    """A dataset that another is made from, by its shown name, and how that is known."""
+    """A dataset that another is derived from, by its shown name, and how that is known."""
 
     dataset: DatasetId
     derivation: Derivation
 
 
 def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
-    """What the dataset is made from, under any of its names; `runs` 0 means it was only declared.
+    """The sources of the dataset, under any of its names; `runs` 0 means it was only declared.
 
     Deleted sources are left out.
     """

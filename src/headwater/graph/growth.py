@@ -1,4 +1,4 @@
-"""How facts build the graph: each updates the record of a run, job or dataset, in any order.
+"""Builds the graph from facts: each updates the record of a run, job or dataset, in any order.
 
 Where a fact revokes an earlier one (a run turns out to belong to another job, a declaration is replaced, stronger
 evidence arrives), the affected counts are rebuilt.
@@ -213,7 +213,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_edges(before.job)
 
     def _with_interned_parts(self, run: Run, fact: RunOfJob) -> RunOfJob:
-        """The fact with its parts interned: it is kept for good, so it shares objects that are held elsewhere."""
+        """The fact with its parts interned: it stays in memory, so it shares objects that are held elsewhere."""
         parent = self._interned_parent(fact.parent)
         root = parent if fact.root is fact.parent else self._interned_parent(fact.root)
         run_id = fact.run_id if run.times is None else run.times.run_id
@@ -340,8 +340,8 @@ def _declared_datasets(declared: Mapping[str, Any]) -> Iterator[tuple[Direction 
 
 def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapping[str, Any]) -> DeclaredFacets:
     is_of_target = direction != "input"
-    said = {facet: Stamped(fact.stamp, is_of_target, digest) for facet, digest in digests(reference).items()}
-    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference), _SIDES[direction])
+    facets = {facet: Stamped(fact.stamp, is_of_target, digest) for facet, digest in digests(reference).items()}
+    return DeclaredFacets(fact.stamp, facets, silent(reference), makers(reference), _SIDES[direction])
 
 
 def _ignore(_: Fact) -> None:

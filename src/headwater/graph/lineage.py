@@ -122,7 +122,7 @@ class Graph(Growth):
         return None if newest is None else newest.content
 
     def used_by(self, job: JobId) -> Mapping[DatasetId, Mapping[ColumnEdge, AbstractSet[bytes]]]:
-        """What a job is reported to use itself, by shown name of the dataset: columns, or the dataset as a whole.
+        """The columns or entire datasets that a job is reported to use itself, by shown name of the dataset.
 
         Each use with the digests of the facets in which runs of the job report it; an empty set where a declaration
         does, or where others report it of a job without runs.
@@ -137,13 +137,13 @@ class Graph(Growth):
         return used
 
     def _uses_of_each(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[tuple[DatasetId, ColumnEdge]]:
-        """Each use with its source's shown name; a source used as a whole is given only so."""
+        """Each use with its source's shown name; of a source that is used entirely, only that."""
         edges = [(self.shown(edge.source), edge) for edge in self.uses_in(facet, job, is_own=is_own)]
         wholes = {source for source, edge in edges if edge.source_column is None}
         yield from (each for each in edges if each[0] not in wholes or each[1].source_column is None)
 
     def uses_in(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[ColumnEdge]:
-        """What a job uses itself by the `lineage` facet with this digest; `is_own`: the facet is the job's own."""
+        """A job's own uses by the `lineage` facet with this digest; `is_own`: the facet is the job's own."""
         for of_job, edge in self.column_edges.job_uses(facet):
             if of_job == job or (is_own and of_job is None):
                 yield edge
@@ -217,7 +217,7 @@ class Graph(Growth):
         return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
 
     def count_runs_naming(self, name: DatasetId) -> int:
-        """How many runs read or wrote the dataset under this exact name; mostly taken from the edges' counts."""
+        """The number of runs that read or wrote the dataset under this exact name; mostly from the edges' counts."""
         return sum(self._count_runs(self.jobs[job], name) for job in self.jobs_naming(name))
 
     def jobs_naming(self, name: DatasetId) -> AbstractSet[JobId]:

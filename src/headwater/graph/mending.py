@@ -114,7 +114,7 @@ def started_late(end: End, started_us: int | None, events: Sequence[StateChange]
 
 
 def placed(name: DatasetId, identities: Identities) -> Mended | None:
-    """What an incomplete name was resolved to, and by what evidence; None if it was not."""
+    """The name that an incomplete name was resolved to, and the evidence; None if it was not."""
     members = [member for member in identities.members(name) if member.is_complete]
     if name.is_complete or not members:
         return None

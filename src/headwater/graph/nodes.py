@@ -20,7 +20,7 @@ TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", 
 _HASH: Final = 32
 _TIMES_INTERVAL: Final = 2
 _AHEAD_US: Final = 5_000_000
-"""How far a node's clock may be ahead of ours before it is reported."""
+"""The most that a node's clock may be ahead of ours before it is reported."""
 
 
 class Trouble(NamedTuple):
@@ -31,7 +31,7 @@ class Trouble(NamedTuple):
     words: str
     at_us: int
     events: int = 0
-    """How many are missing, forked, replayed or dropped."""
+    """The number of events missing, forked, replayed or dropped."""
     first: int | None = None
     last: int | None = None
 
@@ -64,7 +64,7 @@ class Epoch:
 
     @property
     def events(self) -> int:
-        """How many events it has; several at one sequence count once."""
+        """The number of its events; several at one sequence count once."""
         return len(self.links)
 
     @property

@@ -10,7 +10,7 @@ from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.names import DatasetId, JobId
 
 Tag = tuple[str | None, str]
-"""The column (None: the whole node), and the tag; over the API, a column's tag is in capitals."""
+"""The column (None: the entire node), and the tag; over the API, a column's tag is in capitals."""
 
 
 class TagsSetByPeople(NamedTuple):
@@ -19,7 +19,7 @@ class TagsSetByPeople(NamedTuple):
     put: Mapping[Tag, None]
     """In the order in which they were put."""
     taken_off: AbstractSet[Tag]
-    """Removed, whoever had put them."""
+    """The tags removed over the API, whether the API or a producer had put them."""
 
 
 def tags_set_by_people(edits: Edits, names: Iterable[DatasetId | JobId]) -> TagsSetByPeople:

@@ -1,4 +1,4 @@
-"""Walks over the graph: nodes within so many hops, and the neighbourhood of a node."""
+"""Walks over the graph: the nodes within a number of hops, and the neighbourhood of a node."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
@@ -45,20 +45,20 @@ def walked(
     return hops
 
 
-class Made(NamedTuple):
+class DerivedDataset(NamedTuple):
     """A dataset reached from another without a job; wrapped, since it may equal a job's name."""
 
     dataset: DatasetId
 
 
-class Around(NamedTuple):
-    """The jobs around a node, and the datasets reached without a job."""
+class Neighbourhood(NamedTuple):
+    """The jobs near a node, and the datasets reached without a job."""
 
     jobs: list[JobId]
-    made: list[DatasetId]
+    derived: list[DatasetId]
 
 
-def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Around:
+def neighbourhood(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Neighbourhood:
     """Everything within `max_hops` jobs of a job or dataset; jobs that touch the start dataset are at 0.
 
     Two jobs are neighbours if they share a dataset or hand data over directly. A dataset made from another without a
@@ -67,10 +67,10 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
     touched: set[DatasetId] = set()
     shown: set[DatasetId] = set()
 
-    def neighbours(step: JobId | Made) -> Iterable[JobId | Made]:
+    def neighbours(step: JobId | DerivedDataset) -> Iterable[JobId | DerivedDataset]:
         return of_job(step) if isinstance(step, JobId) else of_dataset(step.dataset)
 
-    def of_job(job: JobId) -> Iterable[JobId | Made]:
+    def of_job(job: JobId) -> Iterable[JobId | DerivedDataset]:
         known = graph.jobs[job]
         for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
             touched.add(dataset)
@@ -80,19 +80,19 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
                 yield from of_dataset(name)
         yield from standing((*known.fed_by, *known.feeds))
 
-    def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:
+    def of_dataset(dataset: DatasetId) -> Iterable[JobId | DerivedDataset]:
         yield from standing(graph.writers(dataset) | graph.readers(dataset))
-        yield from beside(dataset)
+        yield from derived_neighbours(dataset)
 
     def standing(jobs: Iterable[JobId]) -> Iterable[JobId]:
         return (job for job in jobs if not graph.hides(job))
 
-    def beside(dataset: DatasetId) -> Iterable[Made]:
-        return map(Made, derivations.neighbours(graph.shown(dataset))) if derivations else ()
+    def derived_neighbours(dataset: DatasetId) -> Iterable[DerivedDataset]:
+        return map(DerivedDataset, derivations.neighbours(graph.shown(dataset))) if derivations else ()
 
     start = [node] if isinstance(node, JobId) else of_dataset(node)
     steps = reachable(start, neighbours, max_hops)
-    return Around(
+    return Neighbourhood(
         [step for step in steps if isinstance(step, JobId)],
-        [step.dataset for step in steps if isinstance(step, Made)],
+        [step.dataset for step in steps if isinstance(step, DerivedDataset)],
     )

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from headwater.graph.lineage import Graph
-from headwater.graph.walk import around
+from headwater.graph.walk import neighbourhood
 from headwater.model.events import parse_event
 from headwater.model.names import JobId
 from headwater.service.gate.restricted import Restricted
@@ -50,7 +50,7 @@ def calls_to_look_around(path: Path, told: dict[str, Any]) -> int:
         (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
         knowledge.learn(stored.facts)
         with Profile() as profile:
-            found = around(knowledge.graph, knowledge.derivations, JobId("etl", "load"), 20)
+            found = neighbourhood(knowledge.graph, knowledge.derivations, JobId("etl", "load"), 20)
         assert found.jobs == [JobId("etl", "load")]
         calls: int = vars(Stats(profile))["total_calls"]
         return calls

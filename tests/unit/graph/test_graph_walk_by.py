@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.graph.derived import Derivations
-from headwater.graph.past.walk_by import around_by
-from headwater.graph.walk import around
+from headwater.graph.past.walk_by import past_neighbourhood
+from headwater.graph.walk import neighbourhood
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -47,11 +47,11 @@ def test_what_lay_around_a_node_is_what_lies_around_it_in_the_graph_of_then(
     nodes: list[JobId | DatasetId] = [*then.jobs, *then.datasets]
 
     for node in nodes:
-        found = around_by(now, BEGIN_US + second * 1_000_000, _all_are_alone, node, max_hops)
+        found = past_neighbourhood(now, BEGIN_US + second * 1_000_000, _all_are_alone, node, max_hops)
 
         assert found is not None
-        lay = around(then, Derivations(then), node, max_hops)
-        assert (sorted(found.jobs), found.made) == (sorted(lay.jobs), lay.made)
+        lay = neighbourhood(then, Derivations(then), node, max_hops)
+        assert (sorted(found.jobs), found.derived) == (sorted(lay.jobs), lay.derived)
 
 
 DECLARED = told(50, job={"namespace": "etl", "name": "job1"}, inputs=[TARGET], outputs=[])
@@ -72,14 +72,14 @@ def test_edges_do_not_tell_what_there_was_where_not_only_a_jobs_runs_tell_of_it(
     log = [run_event(10, 0, [SOURCE], [TARGET]), run_event(20, 1, [TARGET])]
     now, node = graph_of(facts_of([*log, since])), DatasetId("lake", "t0")
 
-    assert around_by(now, BEGIN_US + 30_000_000, _all_are_alone, node, 2) is None
-    assert around_by(now, BEGIN_US + 30_000_000, _all_are_alone, JobId("etl", "job1"), 2) is None
+    assert past_neighbourhood(now, BEGIN_US + 30_000_000, _all_are_alone, node, 2) is None
+    assert past_neighbourhood(now, BEGIN_US + 30_000_000, _all_are_alone, JobId("etl", "job1"), 2) is None
 
 
 def test_edges_do_not_tell_what_there_was_where_a_dataset_has_several_names() -> None:
     now = graph_of(facts_of([run_event(10, 0, [SOURCE], [TARGET])]))
 
-    found = around_by(
+    found = past_neighbourhood(
         now, BEGIN_US + 30_000_000, lambda names: DatasetId("lake", "t1") not in names, JobId("etl", "job0"), 2
     )
 

@@ -1,7 +1,7 @@
-"""What is different between two graphs, and which event made it so.
+"""The differences between two graphs, and the event that made each.
 
-compare            what was added, removed or changed between two graphs
-event_content      what a single event says, in the terms of a diff
-originating_event  which event made a change; regrouped: which event joined or split names
-holders            which runs and declarations keep an element in a graph
+compare            elements added, removed or changed between two graphs
+event_content      the content of a single event, in the terms of a diff
+originating_event  the event that made a change; regrouped: the event that joined or split names
+holders            the runs and declarations that keep an element in a graph
 """

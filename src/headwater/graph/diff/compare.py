@@ -166,7 +166,7 @@ class Side(NamedTuple):
 
 
 class Among(NamedTuple):
-    """Where to look for changes; datasets by any of their names in either graph."""
+    """The jobs and datasets to compare; datasets by any of their names in either graph."""
 
     jobs: AbstractSet[JobId]
     datasets: AbstractSet[DatasetId]
@@ -181,7 +181,7 @@ class GraphDiff:
         self._names: dict[DatasetId, DatasetId] = {}
 
     def name(self, before: DatasetId) -> DatasetId:
-        """The name under which a dataset of the graph before, given by its shown name, appears in the diff.
+        """The name in the diff of a dataset of the graph before, by its shown name there.
 
         It is that of the same dataset afterwards, unless that one is another dataset of the graph before.
         """
@@ -222,7 +222,7 @@ class GraphDiff:
         return self._before.graph.shown(name) if now == name else now
 
     def about(self, node: AnyNode) -> Among:
-        """Where changes may be that concern a node."""
+        """The jobs and datasets whose changes may concern a node."""
         if isinstance(node, JobId):
             known = (side.graph.jobs.get(node) for side in (self._before, self._after))
             return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())

@@ -1,4 +1,4 @@
-"""What a single event says, in the terms of a diff: to compare two runs, and to find which event made a change."""
+"""The content of a single event, in the terms of a diff: to compare two runs, and to find the event behind a change."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -49,7 +49,7 @@ _Schemas = dict[DatasetId, tuple[Direction, bytes]]
 
 
 class Naming(NamedTuple):
-    """What an event says about which names are one dataset, in the names it uses."""
+    """An event's evidence of which names are one dataset, in the names it uses."""
 
     used: AbstractSet[DatasetId] = frozenset()
     one: AbstractSet[tuple[DatasetId, DatasetId]] = frozenset()
@@ -60,7 +60,7 @@ class Naming(NamedTuple):
 
 
 class EventContent(NamedTuple):
-    """What an event says, and its place in the log."""
+    """The content of an event, and its position in the log."""
 
     log_index: int
     layout: Layout

@@ -1,4 +1,4 @@
-"""Which event made a change, by what the events say and what the graphs on either side know."""
+"""Finds the event that made a change, by the contents of the events and the graphs before and after."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,7 +13,7 @@ from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
 class GraphKnowledge(NamedTuple):
-    """What a graph knows, as far as it decides which event made a change."""
+    """The knowledge of a graph that decides which event made a change."""
 
     uses: Callable[[DatasetId], bool]
     """Whether this exact name was in use."""
@@ -37,7 +37,7 @@ def originating_event(
     - Changed: the first of the last events that agree on the value.
     - Removed: the event that deleted it, or by which its last holder dropped it: a declaration by no longer naming it,
       a run by moving to another job. Each holder counts at its first drop since it last held the element.
-    - Names joined or split: the event that said so.
+    - Names joined or split: the event that reported it.
     - If a declaration under another name temporarily differed: the last event with the current value.
     """
     element = change.element

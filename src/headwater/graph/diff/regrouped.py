@@ -1,4 +1,4 @@
-"""Which event joined names into one dataset, or split them, among the events between two graphs."""
+"""Finds the event that joined names into one dataset, or split them, among the events between two graphs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet

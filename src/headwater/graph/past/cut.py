@@ -200,10 +200,10 @@ class CutGraph(UnchangedSince):
 
     def _counted(self, name: JobId, now: Job) -> Counted:
         """The job's unchanged runs."""
-        if self.tellers is None or not now.children <= now.runs:
+        if self.reporting_runs is None or not now.children <= now.runs:
             runs = self._runs_as_then(now)
             return Counted(lambda: runs, max(runs, key=last_event_us, default=None), len(runs), len(now.runs))
-        last, by_then = self.tellers.last(name), self.tellers.count(name)
+        last, by_then = self.reporting_runs.last(name), self.reporting_runs.count(name)
         newest = None if last is None else self.now.runs[last]
         return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
 
@@ -248,10 +248,10 @@ class CutGraph(UnchangedSince):
 
     def _covers_column_reports(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
         """Whether the dataset's column reports cannot widen these times."""
-        now, tellers = self.now.datasets[name].observed, self.tellers
-        if seen is None or now is None or tellers is None or now.first_us != seen.first_us:
+        now, reporting_runs = self.now.datasets[name].observed, self.reporting_runs
+        if seen is None or now is None or reporting_runs is None or now.first_us != seen.first_us:
             return False
-        lasts = filter(None, map(tellers.last, writers))
+        lasts = filter(None, map(reporting_runs.last, writers))
         if any(last_event_us(self.now.runs[last]) > seen.last_us for last in lasts):
             return False
         writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))

@@ -1,4 +1,4 @@
-"""When jobs and datasets that only their own runs report last changed, and what they had reported by some time.
+"""The last changes of jobs and datasets that only their own runs report, and their reports by some time.
 
 A mere repetition is no change. For all others (declared ones, those with several names, those that others report) the
 records do not suffice.
@@ -38,7 +38,7 @@ def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collect
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
-    """When such a job was reported up to then, without runs that have events on both sides; None: it was not."""
+    """The first and last time such a job was reported up to then, without runs with events on both sides; None: never."""
     runs = graph.runs
     of_runs = [times.seen for run_id in _reporting_runs(graph.jobs[name]) if (times := runs[run_id].times) is not None]
     return Seen.over([seen for seen in of_runs if seen.last_us <= until_us])
@@ -62,7 +62,7 @@ def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str
 
 
 def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | None:
-    """When runs touched such a dataset up to then, or reported its columns; None: none did.
+    """The first and last time up to then that runs touched such a dataset or reported its columns; None: none did.
 
     Runs with events on both sides are left out.
     """
@@ -84,7 +84,7 @@ def dataset_last_reported_us(
 ) -> int | None:
     """When such a dataset was last reported by then, if the last run of each of its jobs touched it at its end.
 
-    `last_run` gives the run with the last event by then among those that report a job. None: it is not that simple.
+    `last_run` gives the run with the last event by then among those that report a job. None: that does not suffice.
     """
     dataset = graph.datasets[name]
     last_us = 0

@@ -29,7 +29,7 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
 
     @property
     def size(self) -> int:
-        """How many values are cached."""
+        """The number of cached values."""
         return len(self._held)
 
     def __getitem__(self, key: KeyT) -> ValueT:
@@ -71,12 +71,12 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return (key for key in [*dict.fromkeys(chain(*self._keys()))] if key in self)
 
     def __len__(self) -> int:
-        """How many exist: computes all."""
+        """The number of values; computes all."""
         return sum(1 for _ in self)
 
 
 class LazyMapping(MutableMapping[KeyT, ValueT]):
-    """A mapping that is computed as a whole on first access."""
+    """A mapping that is computed entirely on first access."""
 
     def __init__(self, make: Callable[[], dict[KeyT, ValueT]]) -> None:
         self._make = make
@@ -104,7 +104,7 @@ class LazyMapping(MutableMapping[KeyT, ValueT]):
         return iter(self._all())
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of values."""
         return len(self._all())
 
 

@@ -17,13 +17,13 @@ class Counted(NamedTuple):
     """One with the latest event; None where there is none."""
     by_then: int
     in_all: int
-    """How many runs the job has now."""
+    """The number of runs that the job has now."""
 
 
 def edges_by(
     counted: Counted, direction: Direction, edges: Mapping[DatasetId, Edge]
 ) -> Iterator[tuple[DatasetId, Edge]]:
-    """The edges that these runs made, given the `edges` that all of the job's runs made, and nobody else."""
+    """The edges from these runs, computed from `edges`, which come from all of the job's runs and nothing else."""
     newest = counted.newest
     if newest is None:
         return
@@ -32,7 +32,7 @@ def edges_by(
         end = (direction, name)
         seen = newest.observed.get(end)
         if seen is not None and seen.last_us == last_us and edge.runs == counted.in_all:
-            yield name, Edge(Seen(edge.seen.first_us, last_us), counted.by_then)  # every run made it
+            yield name, Edge(Seen(edge.seen.first_us, last_us), counted.by_then)  # every run reports it
             continue
         times = [seen for run in counted.runs() if (seen := run.observed.get(end)) is not None]
         if (over := Seen.over(times)) is not None:

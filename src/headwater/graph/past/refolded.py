@@ -79,8 +79,8 @@ class CutIdentities(Identities):
         return super().names
 
     @property
-    def noted(self) -> Mapping[DatasetId, None]:
-        """The names noted so far, including all that `now` lacks."""
+    def names_so_far(self) -> Mapping[DatasetId, None]:
+        """The names added so far, including all that `now` lacks."""
         return super().names
 
     def knows(self, name: DatasetId) -> bool:

@@ -1,4 +1,4 @@
-"""Which jobs, datasets and runs are unchanged since a time: their current records hold for then."""
+"""Finds the jobs, datasets and runs that are unchanged since a time: their current records hold for then."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
@@ -9,14 +9,14 @@ from headwater.model.facts import Stamped, Target
 from headwater.model.names import DatasetId, JobId
 
 
-class TellersByThen(Protocol):
+class ReportingRunsAsOf(Protocol):
     """The runs that report a job (its own, and children of its runs), as of the time of a cut."""
 
     def are_silent_since(self, job: JobId) -> bool:
         """Whether no run that reports the job had events after then."""
 
     def count(self, job: JobId) -> int:
-        """How many runs had all their events by then."""
+        """The number of runs that had all their events by then."""
 
     def back(self, job: JobId) -> Iterator[tuple[int, str]]:
         """Those of them that are not folded again, each with its last time; the latest first."""
@@ -31,7 +31,7 @@ class TellersByThen(Protocol):
 class UnchangedSince(CutFacets):
     """Decides what is unchanged, from the current graph and the part that is folded again."""
 
-    tellers: TellersByThen | None = None
+    reporting_runs: ReportingRunsAsOf | None = None
     """Without it, all runs of a job are checked one by one."""
 
     def is_job_as_then(self, name: JobId) -> bool:
@@ -120,9 +120,9 @@ class UnchangedSince(CutFacets):
         return all(self._is_reported_before(reporter) for of_side in reporters for reporter in of_side)
 
     def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
-        if self.tellers is None:
+        if self.reporting_runs is None:
             return self._are_all_as_then(job.runs)
-        return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
+        return self.reporting_runs.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
     def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
         """Whether any facet was reported since, even with the same content."""

@@ -6,18 +6,18 @@ So no past record is assembled for nodes that are only passed.
 from collections.abc import Callable, Iterable, Iterator
 
 from headwater.graph.lineage import Graph
-from headwater.graph.walk import Around, reachable
+from headwater.graph.walk import Neighbourhood, reachable
 from headwater.model.names import DatasetId, JobId
 
 
-def around_by(
+def past_neighbourhood(
     graph: Graph,
     until_us: int,
     are_alone: Callable[[Iterable[DatasetId]], bool],
     node: DatasetId | JobId,
     max_hops: int,
-) -> Around | None:
-    """As `walk.around`, by the edges that existed by then; without datasets made from others without a job.
+) -> Neighbourhood | None:
+    """As `walk.neighbourhood`, by the edges that existed by then; without datasets made from others without a job.
 
     `are_alone` says whether datasets have and had one complete name each; each run must have the same job as then. None
     where edges alone do not determine the past: others than a job's own runs report it, or a dataset has several names.
@@ -35,12 +35,12 @@ def around_by(
 
     def touching(name: DatasetId) -> Iterator[JobId]:
         if not are_alone((name,)):
-            raise _NotToldByEdgesError
+            raise _NotDeterminedByEdgesError
         dataset = datasets.get(name)
         for job in () if dataset is None else dataset.writers | dataset.readers:
             known = jobs[job]
             if known.is_reported_by_others:
-                raise _NotToldByEdgesError
+                raise _NotDeterminedByEdgesError
             if any(name in edges and edges[name].seen.first_us <= until_us for edges in (known.reads, known.writes)):
                 yield job
 
@@ -48,11 +48,11 @@ def around_by(
         if isinstance(node, JobId):
             if jobs[node].is_reported_by_others:
                 return None
-            return Around([*reachable([node], neighbours, max_hops)], [])
-        return Around([*reachable(sorted(touching(node)), neighbours, max_hops)], [])
-    except _NotToldByEdgesError:
+            return Neighbourhood([*reachable([node], neighbours, max_hops)], [])
+        return Neighbourhood([*reachable(sorted(touching(node)), neighbours, max_hops)], [])
+    except _NotDeterminedByEdgesError:
         return None
 
 
-class _NotToldByEdgesError(Exception):
+class _NotDeterminedByEdgesError(Exception):
     """The past must be determined in another way."""

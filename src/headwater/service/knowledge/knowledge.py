@@ -11,7 +11,7 @@ from headwater.graph.impact.run_groups import RunGroups
 from headwater.graph.lineage import Graph
 from headwater.graph.past.last_changes import dataset_last_change_us, job_last_change_us
 from headwater.graph.records import Dataset
-from headwater.graph.walk import Around, around
+from headwater.graph.walk import Neighbourhood, neighbourhood
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Fact
@@ -149,10 +149,10 @@ class Knowledge:
     def _empty_render_cache(self) -> RenderCache:
         return RenderCache.empty()
 
-    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+    def neighbourhood(self, node: DatasetId | JobId, max_hops: int) -> Neighbourhood:
         """The neighbourhood of a job or dataset, up to `max_hops` jobs away."""
         self.catch_up_derivations()
-        return around(self.graph, self.derivations, node, max_hops)
+        return neighbourhood(self.graph, self.derivations, node, max_hops)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether this is a name of a known dataset that is not deleted."""

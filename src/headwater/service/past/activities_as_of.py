@@ -44,11 +44,11 @@ class ActivitiesAsOf(Activities):
         if len(claims) != 1 or known is None or self._cut.tellers is None:
             return None
         ((job, parts),) = claims.items()
-        last = self._cut.tellers.last(job)
+        last = self._cut.reporting_runs.last(job)
         if last is None or last not in parts or not self._cut.again.runs.keys().isdisjoint(parts):
             return None
         part = self._cut.now.runs[last]
-        if part.of_job is None or part.of_job.stamp.time_us != self._cut.tellers.last_alone_us(job):
+        if part.of_job is None or part.of_job.stamp.time_us != self._cut.reporting_runs.last_alone_us(job):
             return None
         named = named_by(run_id, [part])
         return named and named.with_seen(Seen(known.seen.first_us, named.seen.last_us))

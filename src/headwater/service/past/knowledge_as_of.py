@@ -8,8 +8,8 @@ from headwater.graph.diff.compare import Among
 from headwater.graph.impact.run_groups import RunGroups
 from headwater.graph.past.cut import CutGraph, side
 from headwater.graph.past.last_changes import datasets_reported_by, jobs_reported_by
-from headwater.graph.past.walk_by import around_by
-from headwater.graph.walk import Around
+from headwater.graph.past.walk_by import past_neighbourhood
+from headwater.graph.walk import Neighbourhood
 from headwater.model.edits import target_of
 from headwater.model.facts import Fact
 from headwater.model.merging import Seen
@@ -45,12 +45,12 @@ class KnowledgeAsOf(Knowledge):
         self._read_nodes = read_nodes
         self._now = now
         self.facets = now.facets
-        self.name_index = NameIndexAsOf(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
+        self.name_index = NameIndexAsOf(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.names_so_far)
         self._derivations_as_of: int | None = None
         until_us = self._until_us = store.until_us
-        tellers = graph.tellers = RunsByLastEventAsOf(now.runs_by_last_event, until_us, graph.again.runs)
+        reporting_runs = graph.reporting_runs = RunsByLastEventAsOf(now.runs_by_last_event, until_us, graph.again.runs)
         self._unchanged = Unchanged(graph, now)
-        self._seen = SeenAsOf(graph, now, until_us, tellers)
+        self._seen = SeenAsOf(graph, now, until_us, reporting_runs)
         self._tallies = TalliesAsOf(graph, now, until_us, self._unchanged, self._seen)
         self._indirect_changes = IndirectChanges(graph, now, self._unchanged)
         self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.from_runs)
@@ -140,7 +140,7 @@ class KnowledgeAsOf(Knowledge):
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.run_intervals.silent_after(self._until_us) + len(again) - twice
 
-    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+    def neighbourhood(self, node: DatasetId | JobId, max_hops: int) -> Neighbourhood:
         """As in `Knowledge`; walks the current graph if its edges tell which of them existed then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):

@@ -67,7 +67,7 @@ class OlderFacets:
     def _last_first(self, name: DatasetId) -> Iterator[tuple[int, str]]:
         """The runs that read or wrote a dataset under this very name, as (last event's time, run id), latest first."""
         graph = self.graph
-        if graph is None or graph.tellers is None:
+        if graph is None or graph.reporting_runs is None:
             return
         ends = ("input", name), ("output", name)
         for last_event in merge(*map(graph.tellers.back, graph.jobs_naming(name)), reverse=True):

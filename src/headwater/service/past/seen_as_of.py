@@ -14,7 +14,7 @@ from headwater.graph.past.last_changes import (
     jobs_reported_by,
 )
 from headwater.graph.past.recounted import last_event_us
-from headwater.graph.past.unchanged import TellersByThen
+from headwater.graph.past.unchanged import ReportingRunsAsOf
 from headwater.graph.records import Run
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -31,11 +31,11 @@ _LATELY: Final = 64
 class SeenAsOf:
     """First and last events by `until_us` of nodes that only runs mention, without examining each run."""
 
-    def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, tellers: TellersByThen) -> None:
+    def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, reporting_runs: ReportingRunsAsOf) -> None:
         self._cut = cut
         self._now = now
         self._until_us = until_us
-        self._tellers = tellers
+        self._reporting_runs = reporting_runs
         self._newly_mentioned: AbstractSet[JobId] | None = None
 
     def invalidate(self) -> None:
@@ -67,7 +67,7 @@ class SeenAsOf:
             return None
         if name in self.newly_mentioned:
             return job_seen_until(self._now.graph, name, self._until_us)
-        last = self._tellers.last(name)
+        last = self._reporting_runs.last(name)
         return None if last is None else Seen(now.seen.first_us, last_event_us(self._now.graph.runs[last]))
 
     @property
@@ -104,7 +104,7 @@ class SeenAsOf:
             return now.seen
         last_us = self._last_recent_mention_us(name)
         if last_us is None:
-            last_us = dataset_last_reported_us(self._now.graph, name, self._until_us, self._tellers.last)
+            last_us = dataset_last_reported_us(self._now.graph, name, self._until_us, self._reporting_runs.last)
         if last_us is None:
             return dataset_seen_until(self._now.graph, name, self._until_us)
         return Seen(now.seen.first_us, last_us)

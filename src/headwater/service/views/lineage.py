@@ -4,7 +4,7 @@ from asyncio import sleep
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from headwater.graph.walk import Around
+from headwater.graph.walk import Neighbourhood
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.cache import CompressedCache
