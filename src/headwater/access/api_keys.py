@@ -47,8 +47,8 @@ class ApiKey:
 def new_key() -> NewKey:
     """Make a key."""
     key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    whole = f"{PREFIX}{key_id}_{secret}"
-    return NewKey(key_id, whole, _hash(whole))
+    secret_key = f"{PREFIX}{key_id}_{secret}"
+    return NewKey(key_id, secret_key, _hash(secret_key))
 
 
 def caller_of(presented: str, keys: Mapping[str, ApiKey]) -> Caller:
@@ -77,11 +77,11 @@ def stored_form(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def read_key(key_id: str, kept: Mapping[str, Any]) -> ApiKey:
+def read_key(key_id: str, stored: Mapping[str, Any]) -> ApiKey:
     """A key from its stored form."""
-    roles = checked_roles(kept["roles"], "roles")
-    grant = Grant(roles, tuple(kept["scopes"]), tuple(kept["nodes"]), kept["knowsRestricted"])
-    return ApiKey(key_id, kept["name"], kept["sha256"], grant, kept["untilUs"])
+    roles = checked_roles(stored["roles"], "roles")
+    grant = Grant(roles, tuple(stored["scopes"]), tuple(stored["nodes"]), stored["knowsRestricted"])
+    return ApiKey(key_id, stored["name"], stored["sha256"], grant, stored["untilUs"])
 
 
 def _hash(key: str) -> str:

@@ -66,7 +66,7 @@ def checked_roles(roles: object, field: str) -> frozenset[str]:
     Raises:
         InvalidInputError: there is no role, or an unknown one.
     """
-    given = roles if isinstance(roles, list | tuple) else [roles]
-    if not given or any(role not in ROLES for role in given):
+    named = roles if isinstance(roles, list | tuple) else [roles]
+    if not named or any(role not in ROLES for role in named):
         raise InvalidInputError(f"{field}: expected one or more of {', '.join(ROLES)}")
-    return frozenset(given)
+    return frozenset(named)

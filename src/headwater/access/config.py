@@ -27,7 +27,7 @@ class OidcConfig(BaseModel):
 
 
 class AccessConfig(BaseModel):
-    """Who has access beside the holders of API keys."""
+    """The sources of access other than API keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""What the service needs to authenticate and authorize callers, assembled once."""
+"""The objects with which the service authenticates and authorizes callers, assembled once."""
 
 import time
 from collections.abc import Callable
@@ -19,8 +19,8 @@ class Entrance(NamedTuple):
     provider: Provider | None = None
 
 
-def entrance(config: AccessConfig, kept: Path, now_us: Callable[[], int]) -> Entrance:
-    """Assemble it; `kept` is the file that caches a provider's keys.
+def entrance(config: AccessConfig, cache: Path, now_us: Callable[[], int]) -> Entrance:
+    """Assemble it; `cache` is the file that caches a provider's keys.
 
     Raises:
         SetupError: the rules cannot be read.
@@ -31,5 +31,5 @@ def entrance(config: AccessConfig, kept: Path, now_us: Callable[[], int]) -> Ent
         raise SetupError(f"policies: {config.policies}: {fault}") from fault
     if config.oidc is None:
         return Entrance(policy)
-    keys = ProviderKeys(config.oidc.jwks, config.oidc.refresh_s, kept, time.monotonic)
+    keys = ProviderKeys(config.oidc.jwks, config.oidc.refresh_s, cache, time.monotonic)
     return Entrance(policy, Provider(config.oidc, keys, now_us))

@@ -26,11 +26,11 @@ _TIMES_TOO_OLD: Final = 2
 class ProviderKeys:
     """The provider's current keys; used only on the event loop's thread."""
 
-    def __init__(self, source: str, refresh_s: float, kept: Path | None, now_s: Callable[[], float]) -> None:
-        """Fetch nothing yet. `kept` is where a URL's last good answer is kept, for a start without the provider."""
+    def __init__(self, source: str, refresh_s: float, cache: Path | None, now_s: Callable[[], float]) -> None:
+        """Fetch nothing yet. `cache` is the file for a URL's last good answer, for a start without the provider."""
         self._source = source
         self._refresh_s = refresh_s
-        self._kept = kept if "://" in source else None
+        self._cache = cache if "://" in source else None
         self._now_s = now_s
         self._keys: KeySet | None = None
         self._tried_s = float("-inf")
@@ -43,7 +43,7 @@ class ProviderKeys:
             UnavailableError: no keys were ever fetched.
         """
         if self._keys is None:
-            self._keys = self._kept_before()
+            self._keys = self._cached()
         age_s = self._now_s() - self._tried_s
         if not self._has(key_id):
             if age_s >= _AGAIN_AFTER_S:
@@ -70,9 +70,9 @@ class ProviderKeys:
         try:
             text = await self._read()
             self._keys = _parsed(text)
-            if self._kept is not None:
-                self._kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._kept.write_bytes(text)
+            if self._cache is not None:
+                self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._cache.write_bytes(text)
         except (httpx.HTTPError, OSError, ValueError, JoseError) as fault:
             why = f"{type(fault).__name__}: {fault}"
             log.warning("the identity provider's keys cannot be read", extra={"jwks": self._source, "fault": why})
@@ -87,9 +87,9 @@ class ProviderKeys:
                 raise ValueError("the answer is too large for a key set")
             return answer.content
 
-    def _kept_before(self) -> KeySet | None:
+    def _cached(self) -> KeySet | None:
         try:
-            return None if self._kept is None else _parsed(self._kept.read_bytes())
+            return None if self._cache is None else _parsed(self._cache.read_bytes())
         except (OSError, ValueError, JoseError):
             return None
 
@@ -99,21 +99,21 @@ def _parsed(text: bytes) -> KeySet:
 
     Source: RFC 7517, section 5
     """
-    told = json.loads(text)
-    if not isinstance(told, dict) or not isinstance(told.get("keys"), list):
+    key_set = json.loads(text)
+    if not isinstance(key_set, dict) or not isinstance(key_set.get("keys"), list):
         raise ValueError("not a JSON Web Key Set")
-    keys = [key for each in told["keys"] if (key := _key(each)) is not None]
+    keys = [key for each in key_set["keys"] if (key := _key(each)) is not None]
     if not keys:
         raise ValueError("no key in the set can be read")
     return KeySet(keys)
 
 
-def _key(told: object) -> Key | None:
-    if not isinstance(told, dict) or told.get("use", "sig") != "sig":
+def _key(jwk: object) -> Key | None:
+    if not isinstance(jwk, dict) or jwk.get("use", "sig") != "sig":
         return None
     try:
-        return import_key(told)
+        return import_key(jwk)
     except (LookupError, TypeError, ValueError, JoseError) as fault:  # an unknown curve is a KeyError
-        about = {"kid": told.get("kid"), "kty": told.get("kty"), "fault": type(fault).__name__}
+        about = {"kid": jwk.get("kid"), "kty": jwk.get("kty"), "fault": type(fault).__name__}
         log.warning("ignoring a key of the identity provider that cannot be read", extra=about)
         return None

@@ -72,10 +72,10 @@ def _key_id(token: str) -> str | None:
     """The key id in the header, still unverified."""
     head = token.partition(".")[0]
     try:
-        told = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+        header = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
     except (ValueError, RecursionError):  # RecursionError: thousands of brackets fit into a token
         return None
-    key_id = told.get("kid") if isinstance(told, dict) else None
+    key_id = header.get("kid") if isinstance(header, dict) else None
     return key_id if isinstance(key_id, str) else None
 
 

@@ -11,7 +11,7 @@ from headwater.errors import InvalidInputError
 
 Action = Literal["read", "ingest", "join", "edit", "administer", "see-everything", "know-restricted"]
 _OURS: Final = Path(__file__).with_name("policy.cedar")
-_KEPT: Final = 10_000
+_MOST_CACHED: Final = 10_000
 
 
 class Question(NamedTuple):
@@ -45,7 +45,7 @@ class Policy:
             raise InvalidInputError(f"policies: {fault}") from fault
         self.has_more = bool(more.strip())
         """Whether an operator's rules may decide otherwise than scopes do."""
-        self._decided = lru_cache(maxsize=_KEPT)(self._decide)
+        self._decided = lru_cache(maxsize=_MOST_CACHED)(self._decide)
 
     def decide(self, caller: Caller, asked: Question) -> Decision:
         """Whether the caller may do it; a rule that fails to evaluate forbids."""

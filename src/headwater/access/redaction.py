@@ -28,7 +28,7 @@ Json = Any
 REDACTED: Final = "redacted"
 _NODE_IDS: Final = ("dataset:", "job:", "datasetField:")
 _NAMES: Final = frozenset({"name", "simpleName", "physicalName", "dataset", "job", "qualifiedName"})
-_KEPT: Final = frozenset(
+_CLEAR_TEXTS: Final = frozenset(
     {
         *("type", "kind", "state", "status", "eventType", "direction"),
         *("createdAt", "updatedAt", "startedAt", "endedAt", "start", "end", "eventTime", "receivedAt", "at"),
@@ -42,14 +42,14 @@ _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
 _GOES_INTO: Final = "targetField"
 """In our own format, a source's column of the described dataset: hidden only together with that."""
-_SAID: Final = ("description", "reason", "subtype")
+_EDGE_TEXTS: Final = ("description", "reason", "subtype")
 """Texts about an edge, or about a place because of one: they may name columns at the hidden end."""
 _CHANGED: Final = ("before", "after")
 """The transformations of an edge that was added, removed or changed."""
-_SAID_OF_COLUMN: Final = ("transformationDescription", "transformationType")
+_COLUMN_TEXTS: Final = ("transformationDescription", "transformationType")
 """Text about all of a column's sources together: it may name hidden ones."""
-_WHOLE: Final = ("parentJobName", "parentJobUuid")
-"""The job that a job is a part of; the answer does not have its namespace."""
+_PARENT_JOB: Final = ("parentJobName", "parentJobUuid")
+"""The parent job of a job; the answer does not have its namespace."""
 _KINDS: Final = frozenset(
     {
         *("IDENTITY", "TRANSFORMATION", "AGGREGATION", "MASKED", "DIRECT", "INDIRECT"),
@@ -64,7 +64,7 @@ _INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
 """Objects that identify a thing; everything else within a hidden thing is redacted."""
 _BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
 """Objects whose keys are columns."""
-_TOLD: Final = frozenset({"facets", "inputFacets", "outputFacets", "args", "runArgs", "jobContext"})
+_PRODUCERS_OBJECTS: Final = frozenset({"facets", "inputFacets", "outputFacets", "args", "runArgs", "jobContext"})
 """Objects from producers, with arbitrary keys."""
 _OURS: Final = frozenset(
     {
@@ -94,12 +94,12 @@ _NO_FORMAT: Final = Format()
 
 
 def _no_job(_name: str, _uuid: str) -> None:
-    """Where no job is known."""
+    """Stands for a lookup where no job is known."""
 
 
 @dataclass(frozen=True)
 class Redactor:
-    """What one reader may not know."""
+    """Redacts answers for one reader."""
 
     covers: Callable[[str], bool] | None
     """Whether a namespace is visible; None: all are."""
@@ -161,9 +161,9 @@ class Redactor:
         except InvalidNameError:
             return []
 
-    def hidden_whole(self, value: Mapping[str, Json]) -> tuple[str, str] | None:
-        """The job that the one in an answer is a part of, if the reader may not know of it."""
-        match [value.get(key) for key in _WHOLE]:
+    def hidden_parent_job(self, value: Mapping[str, Json]) -> tuple[str, str] | None:
+        """The parent job of the job in an answer, if the reader may not know of it."""
+        match [value.get(key) for key in _PARENT_JOB]:
             case [str(name), str(uuid)] if self.covers is not None:
                 job = self.job(name, uuid) or JobId("", name)
                 return None if self.covers(job.namespace) else job
@@ -176,8 +176,8 @@ class Redactor:
             case dict():
                 if (named := _named(value)) and not self.covers(named[0]):
                     yield named
-                if whole := self.hidden_whole(value):
-                    yield whole
+                if parent_job := self.hidden_parent_job(value):
+                    yield parent_job
                 for each in value.values():
                     yield from self._hidden_in(each)
             case list():
@@ -199,10 +199,10 @@ class _AnswerRedactor:
     def seen(self, value: Json, parent: str = "") -> Json:
         match value:
             case dict():
-                laid = replace(self, format=_NO_FORMAT) if parent in _TOLD else self
+                laid = replace(self, format=_NO_FORMAT) if parent in _PRODUCERS_OBJECTS else self
                 return laid._object(value, parent)
             case list():
-                return [self.seen(each, parent if parent in _TOLD else "") for each in value]
+                return [self.seen(each, parent if parent in _PRODUCERS_OBJECTS else "") for each in value]
             case str():
                 return self._text(value)
         return value
@@ -225,16 +225,19 @@ class _AnswerRedactor:
 
     def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
         """Redact texts in an object that belongs to a hidden one: an edge, a source, a summary or a parent job."""
-        if (whole := self.redactor.hidden_whole(value)) is not None:
-            value = {**value, **dict(zip(_WHOLE, (self.redactor.stand_in(REDACTED, *whole), None), strict=True))}
+        if (parent_job := self.redactor.hidden_parent_job(value)) is not None:
+            value = {
+                **value,
+                **dict(zip(_PARENT_JOB, (self.redactor.stand_in(REDACTED, *parent_job), None), strict=True)),
+            }
         if self._hangs_on_hidden(value):
             steps = {key: self._silent_steps(value[key]) for key in _CHANGED if isinstance(value.get(key), list)}
-            return {**self._silent(value, (*_SAID, *_CHANGED)), **steps}
+            return {**self._silent(value, (*_EDGE_TEXTS, *_CHANGED)), **steps}
         match value:
             case {"inputFields": list(sources)} if any(_is_beyond(each, covers) for each in sources):
                 outer = value.get("transformationDescription")
                 silent = [self._source(each, outer) if isinstance(each, dict) else each for each in sources]
-                return {**self._silent(value, _SAID_OF_COLUMN), "inputFields": silent}
+                return {**self._silent(value, _COLUMN_TEXTS), "inputFields": silent}
             case {"summary": str(summary), "findings": [{"words": str(words)} as first, *_]}:
                 if summary.startswith(words) and self._hidden_subject(first, covers) is not None:
                     return {**value, "summary": f"{REDACTED}{summary.removeprefix(words)}"}
@@ -242,19 +245,19 @@ class _AnswerRedactor:
 
     def _source(self, value: Mapping[str, Json], outer: Json) -> Mapping[str, Json]:
         """A source next to a hidden one: `outer` describes both, or each if one has no description."""
-        source = self._silent(value, _SAID_OF_COLUMN)
+        source = self._silent(value, _COLUMN_TEXTS)
         match source:
             case {"transformations": list(steps)} if any(_says(outer, each) for each in steps):
                 return {**source, "transformations": self._silent_steps(steps)}
         return source
 
     def _silent_steps(self, steps: list[Json]) -> list[Json]:
-        return [self._silent(each, _SAID) if isinstance(each, dict) else each for each in steps]
+        return [self._silent(each, _EDGE_TEXTS) if isinstance(each, dict) else each for each in steps]
 
     def _silent(self, value: Mapping[str, Json], keys: Iterable[str]) -> dict[str, Json]:
         """The object without these texts, except words that are not the producer's own."""
-        said = {key for key in keys if isinstance(value.get(key), str) and value[key] not in _KINDS}
-        return {**value, **{key: self._unsaid(key) for key in said}}
+        texts = {key for key in keys if isinstance(value.get(key), str) and value[key] not in _KINDS}
+        return {**value, **{key: self._redacted_text(key) for key in texts}}
 
     def _hangs_on_hidden(self, value: Mapping[str, Json]) -> bool:
         """Whether an edge, or the last edge on the path to a place, begins or ends at something hidden."""
@@ -266,7 +269,7 @@ class _AnswerRedactor:
         return isinstance(value, str) and value.startswith(_NODE_IDS) and self.redactor.hidden(value) is not None
 
     def _hidden_subject(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> tuple[str, str] | None:
-        """What an object is about, if that is hidden from the reader."""
+        """The job or dataset that an object is about, if that is hidden from the reader."""
         named = _named(value) or _subject(value)
         if named is not None:
             return None if covers(named[0]) else named
@@ -339,11 +342,11 @@ class _AnswerRedactor:
         if key in _RUN_IDS:
             return text if is_uuid(text) else self.redactor.stand_in(REDACTED, text)
         is_of_another = key == _GOES_INTO and key in self.format.keys
-        if is_of_another or key in _KEPT or text in self.format.words.get(key, ()):
+        if is_of_another or key in _CLEAR_TEXTS or text in self.format.words.get(key, ()):
             return self._text(text)
-        return self._unsaid(key)
+        return self._redacted_text(key)
 
-    def _unsaid(self, key: str) -> str | None:
+    def _redacted_text(self, key: str) -> str | None:
         return None if key in self.format.nullable else REDACTED
 
 

@@ -1,4 +1,4 @@
-"""Which log entries concern one dataset: everything that the graph's statements about it rest on."""
+"""Finds the log entries that concern one dataset: everything that the graph's statements about it rest on."""
 
 from collections.abc import Iterator
 
@@ -21,20 +21,20 @@ class About:
     since a later one replaces an earlier; the edits of it; and the records of erasures in these entries.
     """
 
-    def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
+    def __init__(self, reader: Reader, indexes: range, dataset: DatasetId) -> None:
         self.names = _names_of(reader, dataset)
         """All names of the dataset, as far as the log knows: other engines may use other names."""
         self._spellings = frozenset(map(normal, self.names))
         """Normalized, since an event may use a spelling that no other event has."""
         self._subjects = {
             _subject(event)
-            for logged in reader.logged(places)
+            for logged in reader.logged(indexes)
             if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_named(event)
         }
         self._events: set[str] = set()
 
-    def has(self, event: Event | EditEntry | None, place: int) -> bool:
-        """Whether the entry at that place concerns the dataset; entries must be given in the log's order.
+    def has(self, event: Event | EditEntry | None, index: int) -> bool:
+        """Whether the entry at that index concerns the dataset; to be called in the log's order.
 
         `event` is None where it would be refused today.
         """
@@ -43,16 +43,16 @@ class About:
         if isinstance(event, EditEntry):
             return any(map(self._is_edited, event.edits))
         if is_about := _subject(event) in self._subjects:
-            self._events.add(str(place))
+            self._events.add(str(index))
         return is_about
 
     def _is_named(self, event: Event) -> bool:
-        said = facts(event)
-        if not self.names.isdisjoint(named(event, said)) or any(
-            normal(name) in self._spellings for name in _in_facets(said)
+        found = facts(event)
+        if not self.names.isdisjoint(named(event, found)) or any(
+            normal(name) in self._spellings for name in _in_facets(found)
         ):
             return True
-        return any(self._is_meant(fact) for fact in said if isinstance(fact, EngineCatalog))
+        return any(self._is_meant(fact) for fact in found if isinstance(fact, EngineCatalog))
 
     def _is_meant(self, fact: EngineCatalog) -> bool:
         """Whether the engine's catalog makes one of the names an alias of the dataset."""
@@ -65,8 +65,8 @@ class About:
             return rest[0] in self._events
         if kind == "namespace":
             return edit.what == DELETED and any(name.namespace == rest[0] for name in self.names)
-        told_of = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
-        return kind in ("dataset", "field", "names") and not self.names.isdisjoint(told_of)
+        edited = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
+        return kind in ("dataset", "field", "names") and not self.names.isdisjoint(edited)
 
 
 def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
@@ -75,9 +75,9 @@ def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
     return frozenset((dataset, *graph.members(dataset)))
 
 
-def _in_facets(said: tuple[Fact, ...]) -> Iterator[DatasetId]:
+def _in_facets(found: tuple[Fact, ...]) -> Iterator[DatasetId]:
     """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
-    for element in event_content(0, said, lambda name: name).layout:
+    for element in event_content(0, found, lambda name: name).layout:
         for end in element.ends:
             match end:
                 case ColumnId(dataset=name) | (DatasetId() as name):

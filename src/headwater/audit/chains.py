@@ -1,7 +1,7 @@
-"""The nodes' chains in a bundle: is each event at its place, is one missing, do two claim the same place?
+"""Checks the nodes' chains in a bundle: is each event at its position, is one missing, do two claim one position?
 
-A node signs, with each event, its place in the node's chain and the hash of the event before. What was left out before
-it reached the log, or was signed twice with a copied key, shows only here: the log's tree proves only what the log
+A node signs, with each event, its position in the node's chain and the hash of the event before. An event left out
+before it reached the log, or signed twice with a copied key, shows only here: the log's tree proves only what the log
 received.
 """
 
@@ -23,7 +23,7 @@ _MOST_DOUBTFUL: Final = 3
 
 
 def check_chains(links: Iterable[ChainLink], report: Report) -> None:
-    """Report for each node which places of its chain the entries fill; two events at one place are a finding.
+    """Report for each node the positions of its chain that the entries fill; two events at one are a finding.
 
     A gap is no finding: the log cannot contain what never reached it, and a bundle may cover only a part of the log.
     Gaps are reported as unknown. So is an event that contradicts others but was signed by no key that counted:
@@ -36,7 +36,7 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
         report.checked.append(f"chain: node {node_id}: {_standing(epochs)}; {_summed(found)}")
         holes = [trouble for trouble in found if trouble.kind == "hole"]
         for trouble in [each for each in found if each.kind != "hole"] + holes[:_MOST_HOLES]:
-            _tell(node_id, trouble, report)
+            _report(node_id, trouble, report)
         if more := holes[_MOST_HOLES:]:
             events = sum(trouble.events for trouble in more)
             summary = f"{so_many(len(more), 'more gap')}: {so_many(events, 'event')}"
@@ -83,7 +83,7 @@ def _summed(found: Iterable[Trouble]) -> str:
     return f"{missing['hole']:,} missing, {so_many(missing['fork'], 'fork')}, {missing['broken']:,} inconsistent"
 
 
-def _tell(node_id: str, trouble: Trouble, report: Report) -> None:
+def _report(node_id: str, trouble: Trouble, report: Report) -> None:
     where = f"node {node_id}, epoch {trouble.epoch}, {_places(trouble)}"
     if trouble.kind in _CONTRADICTIONS:
         report.find("chain", None, f"{where}: {trouble.words}")

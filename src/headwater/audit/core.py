@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 class Finding(NamedTuple):
-    """What a check found wrong; `entry` is the log index, if it is about one entry."""
+    """A failure of a check; `entry` is the log index, if it is about one entry."""
 
     check: str
     entry: int | None
@@ -75,7 +75,7 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Trust:
-    """What the auditor knows independently; what is None is taken from the bundle, and that is reported."""
+    """The auditor's own knowledge; members that are None are taken from the bundle, and that is reported."""
 
     log_key: str | None = None
     keys: Mapping[str, Any] | None = None
@@ -169,17 +169,19 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
 
 def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust: Trust, report: Report) -> None:
     is_there = "since-checkpoint.txt" in bundle.namelist()
-    kept = trust.since or (bundle.read("since-checkpoint.txt").decode() if is_there else None)
+    earlier = trust.since or (bundle.read("since-checkpoint.txt").decode() if is_there else None)
     if is_there and trust.since is None:
         report.not_known.append("whether the earlier head is one that you kept: it was taken from the bundle (--since)")
-    if kept is None:
+    if earlier is None:
         return report.not_known.append("whether the log only grew since an earlier head: none was given (--since)")
     try:
-        old = opened_of_log(kept, log_key)
-        given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
-        if old.size < head.size and given["from"] != old.size:
+        old = opened_of_log(earlier, log_key)
+        consistency: Mapping[str, Any] = json.loads(
+            bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}'
+        )
+        if old.size < head.size and consistency["from"] != old.size:
             raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
-        check_consistent(old, head, [read_hash(each) for each in given["proof"]])
+        check_consistent(old, head, [read_hash(each) for each in consistency["proof"]])
         report.checked.append(f"consistency: the head extends the one over {_so_many(old.size, 'entry')} that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
@@ -230,59 +232,61 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
     if old.size > new.size:
         raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: it was cut off")
     path = [old.root, *proof] if old.size & (old.size - 1) == 0 else list(proof)
-    place, last = old.size - 1, new.size - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    position, last = old.size - 1, new.size - 1
+    while position & 1:
+        position, last = position >> 1, last >> 1
     first = second = path[0] if path else b""
     for node in path[1:]:
-        if place & 1 or place == last:
+        if position & 1 or position == last:
             first, second = node_hash(node, first), node_hash(node, second)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not position & 1 and position:
+                position, last = position >> 1, last >> 1
         else:
             second = node_hash(second, node)
-        place, last = place >> 1, last >> 1
+        position, last = position >> 1, last >> 1
     if last or first != old.root or second != new.root:
         raise Refused("the head does not extend the one that was kept: the log was rewritten")
 
 
 def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, report: Report, look: Look) -> None:
-    beside, begin = json.loads(bundle.read("tree.json")), manifest["from"]
+    hashes, begin = json.loads(bundle.read("tree.json")), manifest["from"]
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    head, tree, place, after, rest = report.head, report.tree, begin, begin, b""
-    if len(beside["left"]) != len(heights := [*_heights(0, begin)]):
+    head, tree, position, after, rest = report.head, report.tree, begin, begin, b""
+    if len(hashes["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks hashes for the entries before {begin}, or has too many")
-    for height, node in zip(heights, beside["left"], strict=True):
+    for height, node in zip(heights, hashes["left"], strict=True):
         tree.add(read_hash(node), height)
     with bundle.open("entries.jsonl") as lines:
         while (part := lines.read(TOGETHER)) or rest:
-            *whole, rest = (rest + part).split(b"\n") if part else (rest, b"")
+            *complete, rest = (rest + part).split(b"\n") if part else (rest, b"")
             if len(rest) > MOST_BYTES:
                 raise Refused(f"an entry would unpack to more than {MOST_BYTES:,} bytes")
-            some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, whole)]
+            some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, complete)]
             for entry, raw in some:
                 if (index := entry["index"]) != after:
-                    report.find("inclusion", place, f"the entry at this position of the bundle has the index {index}")
+                    report.find(
+                        "inclusion", position, f"the entry at this position of the bundle has the index {index}"
+                    )
                 after = index + 1 if isinstance(index, int) else after + 1
                 tree.add(_checked_leaf(entry, raw, report), 0)
-                place += 1
+                position += 1
             shown = [each for each in some if "raw" in each[0]]
             for entry, raw in (each for each in shown if each[0]["kind"] == "event"):
                 _check_signature(entry, raw, keys, trust.read_event, report)
             for entry, raw in shown:
                 look(entry, raw)
-    if place != manifest["to"]:
-        report.find("inclusion", place, f"the bundle ends here, but its manifest says at {manifest['to']}")
-    for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
+    if position != manifest["to"]:
+        report.find("inclusion", position, f"the bundle ends here, but its manifest says at {manifest['to']}")
+    for height, node in zip(_heights(position, head.size), hashes["right"], strict=False):
         tree.add(read_hash(node), height)
     if (tree.size, tree.root()) != (head.size, head.root):
         report.find("inclusion", None, "the entries do not hash to the head that the log signed")
-    _tell_of_entries(begin, place, report)
+    _report_entries(begin, position, report)
 
 
-def _tell_of_entries(begin: int, end: int, report: Report) -> None:
+def _report_entries(begin: int, end: int, report: Report) -> None:
     count = report.counts
     shown = f"{_so_many(count['shown'], 'entry')} shown, {count['edits']:,} of them edits,"
     went_well = {
@@ -290,7 +294,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
         "entry": f"{shown} each against its leaf; {count['withheld']:,} not shown",
         "signature": f"{_so_many(count['signed'], 'event')}, each by a key that was valid when it arrived",
     }
-    report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
+    report.checked += (f"{check}: {passed}" for check, passed in went_well.items() if not report.found[check])
     if count["withheld"]:
         report.not_known += [f"the content of {_so_many(count['withheld'], 'entry')} not shown, and what it is about"]
     for verdict in filter(count.get, NOT_PROVEN):
@@ -300,7 +304,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
 
 
 def _so_many(count: int, what: str) -> str:
-    """How many there are of what a word says in the singular."""
+    """A count with its noun, which is passed in the singular."""
     return f"{count:,} {what if count == 1 else f'{what}s'.replace('ys', 'ies')}"
 
 
@@ -347,9 +351,9 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     rest.append(raw[at + shift :])
     committed[0] = hashlib.sha256(b"".join(rest)).digest()
     commitment, key_id = hashlib.sha256(b"".join(committed)).hexdigest(), ENCODE(entry["keyId"])
-    told = f'{{"commitment":"sha256:{commitment}","keyId":{key_id},"kind":{ENCODE(entry["kind"])},'
-    told += f'"receivedUs":{entry["receivedUs"]:d},"verdict":{ENCODE(entry["verdict"])},"version":1}}'
-    return hashlib.sha256(b"\0" + told.encode()).digest()
+    leaf = f'{{"commitment":"sha256:{commitment}","keyId":{key_id},"kind":{ENCODE(entry["kind"])},'
+    leaf += f'"receivedUs":{entry["receivedUs"]:d},"verdict":{ENCODE(entry["verdict"])},"version":1}}'
+    return hashlib.sha256(b"\0" + leaf.encode()).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
@@ -419,8 +423,8 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
     elif verdict in NOT_PROVEN:
         report.counts[verdict] += 1
     elif key_id not in keys:
-        told = f"no known key {key_id!r} matches the hash in that id, by --keys or else by the bundle"
-        report.find("signature", entry["index"], told)
+        problem = f"no known key {key_id!r} matches the hash in that id, by --keys or else by the bundle"
+        report.find("signature", entry["index"], problem)
     elif not keys[key_id].not_before <= time_s < keys[key_id].revoked_at:
         report.find("signature", entry["index"], f"the key {key_id!r} was not valid when the event arrived")
     elif not is_signed(raw, key_id, keys[key_id].public, read):
@@ -439,8 +443,12 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson | None 
 def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: str, public: VerifyKey) -> bool:
     """Whether the signature is valid. It does not cover the facet itself, so each member is checked against it."""
     payload_hash = f"sha256:{hashlib.sha256(payload).hexdigest()}"
-    told = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
-    if facet.keys() != SIGNATURE_MEMBERS or {**facet, **told} != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
+    expected = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
+    if (
+        facet.keys() != SIGNATURE_MEMBERS
+        or {**facet, **expected} != facet
+        or facet["_schemaURL"] not in SIGNATURE_SCHEMAS
+    ):
         return False
     signature = a2b_base64(facet["signature"])
     if {type(member) for member in facet.values()} != {str} or b64encode(signature).decode() != facet["signature"]:
@@ -459,8 +467,10 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
         payload = before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b",")
         yield payload, facet, event["producer"]
     event = read_strictly(raw)
-    whole = canonical(event).encode()
-    if len(whole) != len(raw) or sum(map(ne, whole, raw)) != 1:  # programs write all anew, hands change a byte in place
+    rewritten = canonical(event).encode()
+    if (
+        len(rewritten) != len(raw) or sum(map(ne, rewritten, raw)) != 1
+    ):  # programs rewrite all, people edit a byte in place
         facet = event["run"]["facets"].pop("signature")
         yield canonical(event).encode(), facet, event["producer"]
 

@@ -19,7 +19,7 @@ UNEXPLAINED: Final = "erased without a word"
 """Counts events with an erased facet that no entry records."""
 _SIGNATURE: Final = f"run.facets.{SIGNATURE}"
 """Erased along with every other facet of its event."""
-_MOST_TOLD: Final = 3
+_MOST_NAMED: Final = 3
 """Most that are named one by one; of more, the number."""
 
 
@@ -28,7 +28,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._erased: dict[int, list[str]] = {}
-        self._said: dict[int, set[str]] = defaultdict(set)
+        self._recorded: dict[int, set[str]] = defaultdict(set)
 
     def take(self, entry: dict[str, Any], raw: bytes) -> None:
         """Take in an entry."""
@@ -38,11 +38,13 @@ class Erasures:
         elif ERASED.encode() in raw and isinstance(edits := as_today(entry["type"], raw), EditEntry):
             for edit in edits.edits:
                 if edit.target[0] == "entry" and edit.what.startswith(ERASED) and edit.target[1].isdecimal():
-                    self._said[int(edit.target[1])].add(edit.what.removeprefix(ERASED))
+                    self._recorded[int(edit.target[1])].add(edit.what.removeprefix(ERASED))
 
     def check(self, report: Report, *, is_whole: bool) -> None:
-        """Report erasures without a record: in a whole log a finding, in a part of one unknown."""
-        unexplained = {index: paths for index, erased in self._erased.items() if (paths := self._unsaid(index, erased))}
+        """Report erasures without a record: in a complete log a finding, in a part of one unknown."""
+        unexplained = {
+            index: paths for index, erased in self._erased.items() if (paths := self._unrecorded(index, erased))
+        }
         if not unexplained:
             return
         report.counts[UNEXPLAINED] = len(unexplained)
@@ -50,16 +52,16 @@ class Erasures:
             for index, paths in unexplained.items():
                 report.find("erasure", index, f"{paths} is marked as erased, but no entry of the log records that")
             return
-        for index, paths in [*unexplained.items()][:_MOST_TOLD]:
+        for index, paths in [*unexplained.items()][:_MOST_NAMED]:
             report.not_known.append(
                 f"whether the log or somebody else erased {paths} of entry {index}: no entry here records it"
             )
-        if (more := len(unexplained) - _MOST_TOLD) > 0:
+        if (more := len(unexplained) - _MOST_NAMED) > 0:
             report.not_known.append(f"the same for {so_many(more, 'more entry')}")
 
-    def _unsaid(self, index: int, erased: list[str]) -> str:
-        said = self._said.get(index, set())
-        return ", ".join(path for path in erased if path not in said and not (said and path == _SIGNATURE))
+    def _unrecorded(self, index: int, erased: list[str]) -> str:
+        recorded = self._recorded.get(index, set())
+        return ", ".join(path for path in erased if path not in recorded and not (recorded and path == _SIGNATURE))
 
 
 def _paths(entry: dict[str, Any], raw: bytes) -> list[str]:

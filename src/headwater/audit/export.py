@@ -39,7 +39,7 @@ Advance = Callable[[int, int], None]
 
 
 class Exported(NamedTuple):
-    """What was written."""
+    """The result of an export."""
 
     manifest: Mapping[str, Any]
     misplaced: Sequence[int]
@@ -48,14 +48,14 @@ class Exported(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What a bundle shall contain."""
+    """The contents of a bundle to be created."""
 
-    places: range
+    indexes: range
     """The log indexes; entries that are not stored yet are left out."""
     dataset: DatasetId | None
     """Limits the shown events to runs that name the dataset, by any of its names or in a facet, and edits of it."""
     since: str | None
-    """A signed checkpoint that the auditor kept."""
+    """A signed checkpoint that the auditor has stored."""
     head: str | None = None
     """The checkpoint to prove against, with witnesses' signatures; by default one over all entries, signed now."""
 
@@ -77,31 +77,31 @@ def export(
     folded, shown_graph = _graph_of_log(reader)
     note = request.head or _signed(reader, signer, folded)
     size = _size_of(note, reader, signer, folded)
-    places = range(request.places.start, min(request.places.stop, size))
-    about = None if request.dataset is None else About(reader, places, request.dataset)
-    is_whole = about is None and places == range(folded)
+    indexes = range(request.indexes.start, min(request.indexes.stop, size))
+    about = None if request.dataset is None else About(reader, indexes, request.dataset)
+    is_whole = about is None and indexes == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
         _write_consistency(bundle, reader, signer, request.since, size)
         folding, misplaced = Folding(), list[int]()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
-            for some in _in_parts(places):
+            for some in _in_parts(indexes):
                 misplaced += _write_entries(lines, reader, some, about, None if is_whole else folding)
-                advance(some.stop - places.start, len(places))
+                advance(some.stop - indexes.start, len(indexes))
         if request.dataset is not None and folding.is_empty:
             raise InvalidInputError(
-                f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(request.dataset)}; "
+                f"--dataset: no entry from {indexes.start} up to {indexes.stop} is about {' '.join(request.dataset)}; "
                 "the search of the page finds names, as does GET /api/v1/search?q="
             )
-        bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
+        bundle.writestr("tree.json", orjson.dumps(_tree_hashes(reader, indexes, size)))
         bundle.writestr("keys.json", key_set(reader, keys))
         bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))
         manifest = {
             "format": FORMAT,
             "madeBy": f"headwater {VERSION}",
             "logKey": str(signer.verifier),
-            "from": places.start,
-            "to": places.stop,
+            "from": indexes.start,
+            "to": indexes.stop,
             "size": size,
             "dataset": None if request.dataset is None else request.dataset._asdict(),
             "names": None if about is None else [name._asdict() for name in sorted(about.names)],
@@ -171,27 +171,27 @@ def _write_consistency(
     bundle.writestr("consistency.json", orjson.dumps({"from": old.size, "proof": _encoded(proof)}))
 
 
-def _beside(reader: Reader, places: range, size: int) -> Mapping[str, Sequence[str]]:
+def _tree_hashes(reader: Reader, indexes: range, size: int) -> Mapping[str, Sequence[str]]:
     node = reader.tree.node
-    left = [node(height, place) for height, place in nodes_between(0, places.start)]
-    right = [node(height, place) for height, place in nodes_between(places.stop, size)]
+    left = [node(height, index) for height, index in nodes_between(0, indexes.start)]
+    right = [node(height, index) for height, index in nodes_between(indexes.stop, size)]
     return {"left": _encoded(left), "right": _encoded(right)}
 
 
-def _in_parts(places: range) -> Iterator[range]:
-    return (range(begin, min(begin + _TOGETHER, places.stop)) for begin in places[::_TOGETHER])
+def _in_parts(indexes: range) -> Iterator[range]:
+    return (range(begin, min(begin + _TOGETHER, indexes.stop)) for begin in indexes[::_TOGETHER])
 
 
 def _write_entries(
-    lines: IO[bytes], reader: Reader, places: range, about: About | None, folding: Folding | None
+    lines: IO[bytes], reader: Reader, indexes: range, about: About | None, folding: Folding | None
 ) -> list[int]:
     """Write the entries at these indexes, each parsed once; `folding` takes in those that are shown.
 
     Returns:
         The entries that the database has under another time or run than their bytes say.
     """
-    runs, misplaced = reader.runs_at(places), list[int]()
-    for logged, sealed in _whole(reader, places):
+    runs, misplaced = reader.runs_at(indexes), list[int]()
+    for logged, sealed in _complete(reader, indexes):
         event = as_today(logged.event_type, logged.raw)
         if not logged.matches_bytes(event, runs.get(logged.log_index)):
             misplaced.append(logged.log_index)
@@ -205,13 +205,13 @@ def _write_entries(
     return misplaced
 
 
-def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
+def _complete(reader: Reader, indexes: range) -> Iterator[tuple[LoggedEvent, Seal]]:
     """The entries at these indexes, each with its leaf, once all are stored."""
-    entries, seals = list(reader.logged(places)), list(reader.tree.seals(places))
+    entries, seals = list(reader.logged(indexes)), list(reader.tree.seals(indexes))
     found_at = [logged.log_index for logged in entries]
-    missing = next((place for place, at in zip(places, found_at, strict=False) if place != at), None)
+    missing = next((index for index, at in zip(indexes, found_at, strict=False) if index != at), None)
     if missing is not None or len(seals) < len(entries):
-        what = f"leaf for an entry from {places.start} on" if missing is None else f"entry {missing}"
+        what = f"leaf for an entry from {indexes.start} on" if missing is None else f"entry {missing}"
         raise UnavailableError(
             f"the log has no {what}, but has later ones: it was removed, or the database was "
             "restored in part; restore it whole from a backup, or export the entries before it, with --to"
@@ -220,16 +220,16 @@ def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
 
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
-    told = found(logged.event_type, logged.received_us, logged.verdict, logged.key_id)
+    arrival = found(logged.event_type, logged.received_us, logged.verdict, logged.key_id)
     return {
         "index": logged.log_index,
-        "kind": told.kind,
+        "kind": arrival.kind,
         "type": logged.event_type,
-        "receivedUs": told.received_us,
-        "verdict": told.verdict,
-        "keyId": told.key_id,
+        "receivedUs": arrival.received_us,
+        "verdict": arrival.verdict,
+        "keyId": arrival.key_id,
         "leaf": b64encode(sealed.leaf).decode(),
-        **_opening(logged.raw, sealed.salt, told.kind),
+        **_opening(logged.raw, sealed.salt, arrival.kind),
         "raw": logged.raw.decode(),
     }
 

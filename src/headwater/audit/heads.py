@@ -66,24 +66,26 @@ class NamedHeads:
         """Compare them with the entries' root hashes; a checkpoint that this log never had is a finding."""
         ours = {named: by for named, by in self._first.items() if named.origin == report.head.origin}
         heads = report.tree.heads({named.size for named in ours})
-        told = Counter[str]()
+        counts = Counter[str]()
         for named, by in ours.items():
             if named.size > by.entry:
                 came = f"when that arrived, the log had {by.entry:,}"
-                report.find("head", by.entry, f"{_said(named, by)}, and {came}: the log was rewritten since")
+                report.find("head", by.entry, f"{_claim(named, by)}, and {came}: the log was rewritten since")
             elif named.size not in heads:
-                told["unknown"] += 1
+                counts["unknown"] += 1
             elif named.root_hash != b64encode(heads[named.size]).decode():
-                report.find("head", by.entry, f"{_said(named, by)} that is not this log's: the log was rewritten since")
+                report.find(
+                    "head", by.entry, f"{_claim(named, by)} that is not this log's: the log was rewritten since"
+                )
             else:
-                told["good"] += 1
-        if told["good"] and not report.found["head"]:
+                counts["good"] += 1
+        if counts["good"] and not report.found["head"]:
             report.checked.append(
-                f"head: {so_many(told['good'], 'head')} that nodes named when they signed belonged to this log"
+                f"head: {so_many(counts['good'], 'head')} that nodes named when they signed belonged to this log"
             )
-        if told["unknown"]:
+        if counts["unknown"]:
             report.not_known.append(
-                f"whether {so_many(told['unknown'], 'head')} that nodes named when they signed belonged to this log: "
+                f"whether {so_many(counts['unknown'], 'head')} that nodes named when they signed belonged to this log: "
                 "they cover fewer entries than precede these"
             )
         if others := len(self._first) - len(ours):
@@ -92,5 +94,5 @@ class NamedHeads:
             )
 
 
-def _said(named: _Checkpoint, by: _Naming) -> str:
+def _claim(named: _Checkpoint, by: _Naming) -> str:
     return f"{by.key_id!r} signed that it was shown a head over {so_many(named.size, 'entry')}"

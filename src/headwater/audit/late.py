@@ -1,6 +1,6 @@
 """Events that come after the entry that revokes their key.
 
-Only the log says when an event arrived, so whoever controls the log and a revoked key can backdate one. Its place in
+Only the log says when an event arrived, so whoever controls the log and a revoked key can backdate one. Its index in
 the log shows that it was added after the revocation. If even its arrival time is after the revocation, the log itself
 shows that the key did not count, whichever keys the signatures are checked with.
 """
@@ -17,12 +17,12 @@ from headwater.signing.standing import Revocation, standing
 from headwater.store.entries import as_today
 
 _SIGNATURE: Final = "signature"
-_MOST_TOLD: Final = 3
+_MOST_NAMED: Final = 3
 """Most keys that are named one by one; of more, the number."""
 
 
 class _Late(NamedTuple):
-    place: int
+    log_index: int
     received_us: int
 
 
@@ -43,8 +43,8 @@ class LateEvents:
                 if edit.target[0] == KEY and edit.what == REVOKED:
                     self._revoked_at.setdefault(edit.target[1], entry["index"])
 
-    def tell(self, of_keys: Iterable[Edit], report: Report) -> None:
-        """Report late events; one that by the log's own word came after the revocation is a finding.
+    def report_late(self, of_keys: Iterable[Edit], report: Report) -> None:
+        """Report late events; one that by the log's own record came after the revocation is a finding.
 
         Unless it is one of the core's already. `of_keys` are the edits of keys in the entries.
         """
@@ -53,19 +53,21 @@ class LateEvents:
         for key_id, late in self._late.items():
             for each in late:
                 if key_id not in revoked or each.received_us < revoked[key_id].from_us:
-                    dated_back.setdefault(key_id, []).append(each.place)
-                elif each.place not in known:
-                    told = f"the key {key_id!r} was not valid when the event arrived: entry {self._revoked_at[key_id]}"
-                    report.find(_SIGNATURE, each.place, f"{told} had revoked it, whatever the key set says")
-        self._tell_of_dated_back(dated_back, report)
+                    dated_back.setdefault(key_id, []).append(each.log_index)
+                elif each.log_index not in known:
+                    problem = (
+                        f"the key {key_id!r} was not valid when the event arrived: entry {self._revoked_at[key_id]}"
+                    )
+                    report.find(_SIGNATURE, each.log_index, f"{problem} had revoked it, whatever the key set says")
+        self._report_dated_back(dated_back, report)
 
-    def _tell_of_dated_back(self, dated_back: Mapping[str, list[int]], report: Report) -> None:
-        for key_id, late in [*dated_back.items()][:_MOST_TOLD]:
+    def _report_dated_back(self, dated_back: Mapping[str, list[int]], report: Report) -> None:
+        for key_id, late in [*dated_back.items()][:_MOST_NAMED]:
             report.not_known.append(
                 f"whether {so_many(len(late), 'event')} came before the key {key_id!r} was revoked, as the log says: "
                 f"the first is entry {late[0]}, after entry {self._revoked_at[key_id]}, which revokes it"
             )
-        if (more := len(dated_back) - _MOST_TOLD) > 0:
+        if (more := len(dated_back) - _MOST_NAMED) > 0:
             report.not_known.append(f"the same for events by {so_many(more, 'more key')}")
 
 

@@ -213,7 +213,7 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
         check_chains(folding.links, report)
         heads.check(report)
         erasures.check(report, is_whole=folded.is_of_log)
-        late.tell(folding.of_keys, report)
+        late.report_late(folding.of_keys, report)
     return report, folded
 
 

@@ -29,7 +29,7 @@ def reported_ends(graph: Graph, job: JobId) -> frozenset[RunEnd]:
 
 
 def ends_of(graph: Graph, run_id: str, job_ends: Collection[RunEnd]) -> Collection[RunEnd]:
-    """The inputs and outputs of a run, reported by it or others; `job_ends` fills in a side not reported for this run."""
+    """The inputs and outputs of a run, by any reporter; `job_ends` fills in a side not reported for this run."""
     observed = graph.runs[run_id].observed
     if not job_ends and run_id not in graph.named_in_flows:
         return observed  # the common case, and there are many

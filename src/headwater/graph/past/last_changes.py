@@ -38,7 +38,7 @@ def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collect
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
-    """The first and last time such a job was reported up to then, without runs with events on both sides; None: never."""
+    """The times at which such a job was reported up to then, without runs with events on both sides; None: never."""
     runs = graph.runs
     of_runs = [times.seen for run_id in _reporting_runs(graph.jobs[name]) if (times := runs[run_id].times) is not None]
     return Seen.over([seen for seen in of_runs if seen.last_us <= until_us])
