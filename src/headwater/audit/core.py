@@ -176,12 +176,10 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
         return report.not_known.append("whether the log only grew since an earlier head: none was given (--since)")
     try:
         old = opened_of_log(earlier, log_key)
-        consistency: Mapping[str, Any] = json.loads(
-            bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}'
-        )
-        if old.size < head.size and consistency["from"] != old.size:
+        shown: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
+        if old.size < head.size and shown["from"] != old.size:
             raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
-        check_consistent(old, head, [read_hash(each) for each in consistency["proof"]])
+        check_consistent(old, head, [read_hash(each) for each in shown["proof"]])
         report.checked.append(f"consistency: the head extends the one over {_so_many(old.size, 'entry')} that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
@@ -232,18 +230,18 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
     if old.size > new.size:
         raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: it was cut off")
     path = [old.root, *proof] if old.size & (old.size - 1) == 0 else list(proof)
-    position, last = old.size - 1, new.size - 1
-    while position & 1:
-        position, last = position >> 1, last >> 1
+    index, last = old.size - 1, new.size - 1
+    while index & 1:
+        index, last = index >> 1, last >> 1
     first = second = path[0] if path else b""
     for node in path[1:]:
-        if position & 1 or position == last:
+        if index & 1 or index == last:
             first, second = node_hash(node, first), node_hash(node, second)
-            while not position & 1 and position:
-                position, last = position >> 1, last >> 1
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
         else:
             second = node_hash(second, node)
-        position, last = position >> 1, last >> 1
+        index, last = index >> 1, last >> 1
     if last or first != old.root or second != new.root:
         raise Refused("the head does not extend the one that was kept: the log was rewritten")
 
@@ -253,7 +251,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    head, tree, position, after, rest = report.head, report.tree, begin, begin, b""
+    head, tree, at, after, rest = report.head, report.tree, begin, begin, b""
     if len(hashes["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks hashes for the entries before {begin}, or has too many")
     for height, node in zip(heights, hashes["left"], strict=True):
@@ -266,24 +264,22 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
             some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, complete)]
             for entry, raw in some:
                 if (index := entry["index"]) != after:
-                    report.find(
-                        "inclusion", position, f"the entry at this position of the bundle has the index {index}"
-                    )
+                    report.find("inclusion", at, f"the entry at this position of the bundle has the index {index}")
                 after = index + 1 if isinstance(index, int) else after + 1
                 tree.add(_checked_leaf(entry, raw, report), 0)
-                position += 1
+                at += 1
             shown = [each for each in some if "raw" in each[0]]
             for entry, raw in (each for each in shown if each[0]["kind"] == "event"):
                 _check_signature(entry, raw, keys, trust.read_event, report)
             for entry, raw in shown:
                 look(entry, raw)
-    if position != manifest["to"]:
-        report.find("inclusion", position, f"the bundle ends here, but its manifest says at {manifest['to']}")
-    for height, node in zip(_heights(position, head.size), hashes["right"], strict=False):
+    if at != manifest["to"]:
+        report.find("inclusion", at, f"the bundle ends here, but its manifest says at {manifest['to']}")
+    for height, node in zip(_heights(at, head.size), hashes["right"], strict=False):
         tree.add(read_hash(node), height)
     if (tree.size, tree.root()) != (head.size, head.root):
         report.find("inclusion", None, "the entries do not hash to the head that the log signed")
-    _report_entries(begin, position, report)
+    _report_entries(begin, at, report)
 
 
 def _report_entries(begin: int, end: int, report: Report) -> None:
@@ -444,11 +440,7 @@ def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: st
     """Whether the signature is valid. It does not cover the facet itself, so each member is checked against it."""
     payload_hash = f"sha256:{hashlib.sha256(payload).hexdigest()}"
     expected = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
-    if (
-        facet.keys() != SIGNATURE_MEMBERS
-        or {**facet, **expected} != facet
-        or facet["_schemaURL"] not in SIGNATURE_SCHEMAS
-    ):
+    if facet.keys() != SIGNATURE_MEMBERS or facet | expected != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
         return False
     signature = a2b_base64(facet["signature"])
     if {type(member) for member in facet.values()} != {str} or b64encode(signature).decode() != facet["signature"]:
@@ -468,9 +460,7 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
         yield payload, facet, event["producer"]
     event = read_strictly(raw)
     rewritten = canonical(event).encode()
-    if (
-        len(rewritten) != len(raw) or sum(map(ne, rewritten, raw)) != 1
-    ):  # programs rewrite all, people edit a byte in place
+    if len(rewritten) != len(raw) or sum(map(ne, rewritten, raw)) != 1:  # programs rewrite all, people edit one byte
         facet = event["run"]["facets"].pop("signature")
         yield canonical(event).encode(), facet, event["producer"]
 

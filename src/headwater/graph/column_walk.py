@@ -142,7 +142,7 @@ class ColumnWalk:
         return [edge for between in self._edges_into(name).values() for edge in between.wide]
 
     def count_spread_into(self, name: DatasetId) -> int:
-        """How many column-to-column edges the wide edges into the dataset expand to."""
+        """The number of column-to-column edges that the wide edges into the dataset expand to."""
         if name not in self._spread:
             self._spread[name] = sum(self._spread_over(name, edge) for edge in self.wide_into(name))
         return self._spread[name]

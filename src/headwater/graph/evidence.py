@@ -12,7 +12,7 @@ from headwater.model.names import DatasetId
 
 
 class ColumnEvidences(GraphState):
-    """How runs and declarations add column evidence."""
+    """Adds the column evidence of runs and declarations."""
 
     def __init__(self, content: ContentReader, column_edges: ColumnEdges | None = None) -> None:
         """An empty graph.

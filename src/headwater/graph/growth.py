@@ -194,8 +194,8 @@ class Growth(JobEdges, ColumnEvidences):
         if before is not None and before.job != now.job:
             self._read_declared([before.job])
         now = run.of_job = self._with_interned_parts(run, now)
-        for whole in before.parts_of if before is not None else ():
-            self._drop_child(whole, fact.run_id)
+        for parent in before.parts_of if before is not None else ():
+            self._drop_child(parent, fact.run_id)
         self._belongs(fact.run_id, now)
         if before is not None and before.job == now.job:
             return

@@ -16,7 +16,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 class JobEdges(GraphState):
-    """How runs and declarations add edges between jobs and datasets, and from job to job."""
+    """Adds the edges of runs and declarations between jobs and datasets, and from job to job."""
 
     def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
         """Register a run with its job, and with the jobs of its parent and root."""

@@ -61,7 +61,7 @@ class Neighbourhood(NamedTuple):
 def neighbourhood(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Neighbourhood:
     """Everything within `max_hops` jobs of a job or dataset; jobs that touch the start dataset are at 0.
 
-    Two jobs are neighbours if they share a dataset or hand data over directly. A dataset made from another without a
+    Two jobs are neighbours if they share a dataset or hand data over directly. A dataset derived from another without a
     job counts as one hop. The walk does not pass deleted nodes.
     """
     touched: set[DatasetId] = set()

@@ -4,7 +4,7 @@ Of our own packages it imports `errors`, and `sql` for events that carry a state
 
 From bytes to facts:
 
-    events        the three OpenLineage events, parsed from the received bytes, which are kept
+    events        the three OpenLineage events, parsed from the received bytes, which they retain
     strict_json   JSON as an event must be
     outline       the positions of an event's facets, found without parsing them
     plain         the fast path for ordinary events; wire: validation of all others, with the path of a fault
@@ -14,8 +14,8 @@ From bytes to facts:
     extract       an event's facts
     flow_facts    facts of explicit lineage and job dependencies; identity_facts: facts about names
     facts         the kinds of facts
-    merging       how facts merge
-    edits         what people set over the API that no event can express
+    merging       base classes for the merging of facts
+    edits         settings that people make over the API and no event can express
 
 Names:
 
@@ -24,7 +24,7 @@ Names:
     spelling      equivalent spellings of names
     addresses     of web servers, and those that Java can parse; credentials: strips secrets from addresses
     tls           error messages for untrusted certificates
-    sources       whether a facet names sources of data
+    sources       finds whether a facet names sources of data
     catalogs      kinds of catalogs
     run_ids       ids of runs
     words         text for people, and checks of their own
@@ -41,7 +41,7 @@ Our own events:
 
     build         events built with the official client's classes; slim: without these
     declared      events for what was put over the API
-    nodes         what a node reports about itself; heartbeat: the node's own jobs
+    nodes         the reports of a node about itself; heartbeat: the node's own jobs
     producer      Headwater as a producer
 
 Building blocks:

@@ -35,7 +35,7 @@ _FACET_MAPS: Final = frozenset({"facets", "inputFacets", "outputFacets"})
 
 @attrs.define(kw_only=True)
 class HeadwaterRunFacet(RunFacet):
-    """What a run has moved so far: the run facet `headwater_run`.
+    """The progress of a run so far: the run facet `headwater_run`.
 
     A counter is None where the engine does not tell; zero means that it told zero. `stoppedBy` and `stopNote` are who
     stopped the run, and why, where a person did. `isInferred` stands in an end that the run did not tell itself:

@@ -1,4 +1,4 @@
-"""Edits: what people set over the API that no OpenLineage event can express.
+"""Edits: settings that people make over the API and no OpenLineage event can express.
 
 An edit is a log entry like any event, so that the log explains all state. It is a JSON object of our own, which cannot
 be mistaken for an event: it has neither run nor job nor dataset.
@@ -25,7 +25,7 @@ be mistaken for an event: it has neither run nor job nor dataset.
     entry, index                     erased:PATH {"reason"}
     export, id of this entry         export      {"begin", "end", "dataset"}
 
-For each target and `what`, the later log entry wins. Of keys every statement is kept, as `enrolled:INDEX` and
+For each target and `what`, the later log entry wins. Of keys every statement is retained, as `enrolled:INDEX` and
 `revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). Deleted targets are only hidden:
 a later event that names one restores it.
 """
@@ -86,7 +86,7 @@ class EditEntry:
     edits: tuple[EditItem, ...]
 
     def facts(self, log_index: int) -> Iterator[Edit]:
-        """Its facts, given its place in the log; if two edits have the same target and `what`, the last."""
+        """Its facts, as the entry at that log index; if two edits have the same target and `what`, the last."""
         seen = Seen(self.stamp.time_us, self.stamp.time_us)
         for edit in {(edit.target, edit.what): edit for edit in self.edits}.values():
             what = f"{edit.what}:{log_index}" if edit.target[0] == KEY else edit.what
@@ -137,7 +137,7 @@ def parse_edit(raw: bytes) -> EditEntry:
     """Read an entry of edits.
 
     Raises:
-        MalformedJsonError: the bytes are no JSON document.
+        MalformedJsonError: the bytes are not a JSON document.
         InvalidEventError: the message gives the path of the first bad field.
     """
     try:
@@ -196,7 +196,7 @@ class FactsInOrder:
 
 
 def named(event: Event, found: Iterable[Fact]) -> tuple[GraphNode, ...]:
-    """The jobs and datasets that an event names; `said` are its facts."""
+    """The jobs and datasets that an event names; `found` are its facts."""
     if isinstance(event, DatasetEvent):
         return (event.dataset.id,)
     datasets = (dataset.id for dataset in (*event.inputs, *event.outputs))

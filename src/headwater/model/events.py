@@ -1,4 +1,4 @@
-"""The three OpenLineage events, parsed from the received bytes, which are kept.
+"""The three OpenLineage events, parsed from the received bytes, which they retain.
 
 Strict where identity depends on it (times, run ids, names, the shape of `inputs` and `outputs`), open everywhere else:
 facets keep their content in `facets`, and unknown members stay in `raw`. Only passwords in addresses are stripped from
@@ -117,7 +117,7 @@ def parse_event(raw: bytes) -> Event:
     and a dataset is what its `schemaURL` says. `null` for an optional member counts as absent.
 
     Raises:
-        MalformedJsonError: the bytes are no JSON document.
+        MalformedJsonError: the bytes are not a JSON document.
         InvalidEventError: the message gives the path of the first bad field.
 
     Source: OpenLineage 2.0.2, https://openlineage.io/spec/2-0-2/OpenLineage.json
@@ -193,7 +193,7 @@ def _claimed_type(body: Mapping[str, Any]) -> str | None:
 
 
 def _lacking(body: Mapping[str, Any], claimed: str | None) -> tuple[str, ...]:
-    """What an event without a run lacks, if its `schemaURL` or a state claims that it is a run event."""
+    """The members missing from an event without a run, if its `schemaURL` or a state claims that it is a run event."""
     is_of_run = claimed == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
     return tuple(name for name in ("run", "job") if body.get(name) is None) if is_of_run else ()
 

@@ -1,4 +1,4 @@
-"""Facts: what an event says, in pieces that merge in any order.
+"""Facts: the content of an event, in pieces that merge in any order.
 
 `extract.facts(event)` is pure, and every fact has a `key` and a `merge` that is commutative, associative and
 idempotent: so the merged facts of a log are the same for any order of arrival, any repetition and any batching. Stores
@@ -16,7 +16,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     FacetReport     run, direction, dataset, name, content union: first and last stamp
     ColumnEvidence  run, target, strength, content         union: min and max of times
     UseEvidence     run, content                           union: min and max of times
-    Declaration     job or dataset                         last writer, whole
+    Declaration     job or dataset                         last writer, replaced entirely
     DeclaredTimes   job or dataset                         union: min and max of times
     DeclaredShape   dataset, time and event                union
     Alias           name, alias, evidence                  union: min and max of times
@@ -27,7 +27,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ControlFlow     run, direction, job, dependency type   union: min and max of times
     JobFlow         run, source, target, their runs        union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
-    Edit            target, what                           last writer by place in the log; min and max of times
+    Edit            target, what                           last writer by log index; min and max of times
     ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
 
 A facet's value is stored once, by the SHA-256 of its JSON with sorted keys; the other facts refer to it by digest.
@@ -48,7 +48,7 @@ SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
 """Facets that define a version of a dataset."""
 
 RETAINED_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
-"""Dataset facets of which every report is kept, not only a run's last."""
+"""Dataset facets of which every report is retained, not only a run's last."""
 RETAINED_RUN_FACETS: frozenset[str] = frozenset({"test"})
 """The same for run facets: each report may concern other tests."""
 Evidence = Literal["symlinks", "rename"]
@@ -57,7 +57,7 @@ RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
 """The state of a run, in Marquez's terms."""
 FlowDirection = Literal["upstream", "downstream"]
 Target = tuple[str, ...]
-"""What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
+"""The target of an edit: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
 
 STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
 """A terminal state beats RUNNING beats START, whatever their times."""
@@ -160,7 +160,7 @@ class RunFacet(LastWriter):
 
 @value
 class RunFacetReport(LastWriter):
-    """A report of one of `RETAINED_RUN_FACETS`, kept permanently; `stamp` is its last occurrence."""
+    """A report of one of `RETAINED_RUN_FACETS`, retained permanently; `stamp` is its last occurrence."""
 
     KEY = ("run_id", "name", "content")
     run_id: str
@@ -183,7 +183,7 @@ class Stamped(NamedTuple):
 
 @value
 class JobFacet(Merging):
-    """A job facet with this content, kept permanently, from its first to its last report.
+    """A job facet with this content, retained permanently, from its first to its last report.
 
     `stamp` is the last.
     """
@@ -232,7 +232,7 @@ class ObservedFacet(LastWriter):
 
     @property
     def is_of_dataset(self) -> bool:
-        """Whether it describes the dataset rather than a single write: what a reader meets is the dataset."""
+        """Whether it describes the dataset rather than a single write, as every facet of an input does."""
         return self.slot == "facets" or self.direction == "input"
 
     @property
@@ -243,9 +243,9 @@ class ObservedFacet(LastWriter):
 
 @value
 class FacetReport(Merging):
-    """A report of one of `RETAINED_FACETS` by a run, kept permanently: a stream may report many.
+    """A report of one of `RETAINED_FACETS` by a run, retained permanently: a stream may report many.
 
-    Of repeated reports with the same content, the first and the last are kept.
+    Of repeated reports with the same content, the first and the last are retained.
     """
 
     KEY = ("run_id", "direction", "dataset", "name", "content")
@@ -325,7 +325,7 @@ class DeclaredTimes(Widening):
 
 @value
 class DeclaredShape(Merging):
-    """The schema and version in a dataset event, kept permanently.
+    """The schema and version in a dataset event, retained permanently.
 
     Digests of the facets; None where the event has none.
     """
@@ -409,9 +409,9 @@ class EngineCatalog(Widening):
     word: str
     """The first part of these names, before the first dot: the engine's name for the catalog."""
     catalog: Catalog
-    """The catalog of the tables, with an empty name; all empty if `names` is given."""
+    """The catalog of the tables, with an empty name; all empty if `names` is set."""
     names: DatasetId
-    """The namespace and prefix of the names they refer to; both empty if `catalog` is given."""
+    """The namespace and prefix of the names they refer to; both empty if `catalog` is set."""
     seen: Seen
 
 
@@ -434,7 +434,7 @@ class ControlFlow(Widening):
     direction: FlowDirection
     job: JobId
     dependency: str
-    """The type of the dependency, for example `DIRECT_INVOCATION`; empty if not given."""
+    """The type of the dependency, for example `DIRECT_INVOCATION`; empty if not reported."""
     seen: Seen
 
 
@@ -496,9 +496,9 @@ class Edit(Merging):
 
 @value
 class ChainLink(Merging):
-    """A signed event's place in its node's chain.
+    """A signed event's position in its node's chain.
 
-    Two links at one place are a replay of one event if their payload hashes are equal, else a fork.
+    Two links at one position are a replay of one event if their payload hashes are equal, else a fork.
     """
 
     KEY = ("node", "epoch", "sequence", "digest")

@@ -13,7 +13,7 @@ from headwater.model.sources import names_sources
 class Flow(NamedTuple):
     """A flow between jobs, or between a job and a dataset; None is the reporter's own job.
 
-    For a job at an end, its run may be given.
+    For a job at an end, its run may be named.
     """
 
     source: JobId | DatasetId | None
@@ -27,7 +27,7 @@ class Flow(NamedTuple):
         return self.source is None or self.target is None
 
     def between(self, own: JobId, own_run: str | None = None) -> "Flow":
-        """The flow with the reporter's job, and its run if given, filled in."""
+        """The flow with the reporter's job, and its run if named, filled in."""
         return Flow(
             self.source or own,
             self.target or own,
@@ -37,7 +37,7 @@ class Flow(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """A job that makes a dataset, and its run, if given."""
+    """A job that makes a dataset, and its run, if named."""
 
     job: JobId
     run_id: str | None = None

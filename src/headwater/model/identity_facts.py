@@ -1,4 +1,4 @@
-"""What an event says about names: aliases, former names, a dataset's place in a catalog.
+"""An event's facts about names: aliases, former names, a dataset's table in a catalog.
 
 Also how a query engine resolves the first part of its names, by its configuration.
 """
@@ -49,7 +49,7 @@ def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) ->
 
 
 def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> Iterator[EngineCatalog]:
-    """How the engine with this namespace resolves this first part of its names."""
+    """The meaning of the first part of an engine's names; `name` is the engine's namespace, and that part."""
     catalog = Catalog(catalog_kind(text(facet, "type")), "", text(facet, "metadataUri"), text(facet, "warehouseUri"))
     names = DatasetId(text(facet, "namespace"), text(facet, "prefix"))
     if names.namespace:

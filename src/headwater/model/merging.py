@@ -1,4 +1,4 @@
-"""How facts merge: the common base, and the two most frequent merges."""
+"""Base classes for the merging of facts: the common base, and the two most frequent merges."""
 
 import copyreg
 from collections.abc import Iterable

@@ -68,7 +68,7 @@ class ColumnId(NamedTuple):
 
 GraphNode = DatasetId | JobId
 AnyNode = GraphNode | ColumnId
-"""What a node id can name: a graph node, or a column. (Nodes that sign events are machines, with other ids.)"""
+"""A graph node or column, which a node id can name. (Nodes that sign events are machines, with other ids.)"""
 NodeT = TypeVar("NodeT", bound=GraphNode)
 
 

@@ -16,13 +16,13 @@ from headwater.model.naming import HOST, authority
 
 
 class _Dialect(NamedTuple):
-    """How a kind of database names itself and its tables."""
+    """The naming of a kind of database and its tables."""
 
     scheme: str
     port: int
     default_schema: str | None = None
     fold: Callable[[str], str] = str
-    """How the database folds the case of an unquoted name."""
+    """Folds the case of an unquoted name as the database does."""
 
 
 _DIALECTS: Mapping[str, _Dialect] = {

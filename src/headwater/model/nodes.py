@@ -1,9 +1,9 @@
-"""What a node reports about itself: the place of an event in its record, heartbeats, and dropped events.
+"""The reports of a node about itself: the position of an event in its chain, heartbeats, and dropped events.
 
-`ChainLink.said` is JSON with sorted keys, each only where there is something to say:
+`ChainLink.statements` is JSON with sorted keys, each only if there is a value:
 
     follows     [[epoch, sequence, payload hash]…]: epochs that ended before
-    unsigned    [digest…] of events that went out since the one before and have no place for a signature
+    unsigned    [digest…] of events sent since the one before that cannot carry a signature
     heartbeat   {"intervalSeconds", "isLast"}
     dropped     {"events", "reasons", "firstAt", "lastAt"}
 """
@@ -29,7 +29,7 @@ ERASED_HASH: Final = bytes(32)
 
 
 class Arrival(NamedTuple):
-    """How an event arrived: when, in microseconds since 1970, and what its signature proved then, by which key."""
+    """The arrival of an event: the time, in microseconds since 1970, and the verdict on its signature, with the key."""
 
     received_us: int
     verdict: str
@@ -37,7 +37,7 @@ class Arrival(NamedTuple):
 
 
 def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
-    """The event's place in its node's chain.
+    """The event's position in its node's chain.
 
     Returns:
         None if it names none, or none that counts: a signature must cover the event, or anybody could have written it,

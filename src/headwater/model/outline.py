@@ -1,4 +1,4 @@
-"""An event's outline: the positions of its facets, and the little around them.
+"""An event's outline: the positions of its facets, and the rest of the event.
 
 Facets make up nearly all of an event, and most have been seen before. So they are cut out unparsed, and only the rest
 is parsed. Unusual events have no outline; they take the slow path.
@@ -17,7 +17,7 @@ from headwater.model.facet_texts import FacetTexts
 _HOLE: Final = b"0"
 """Stands in for a facet that was cut out; a facet is an object, so the two cannot be confused."""
 _BEGINNING: Final = 32
-"""How many bytes of a facet are searched for first: searching for all of it takes longer."""
+"""The number of bytes of a facet that are searched for first: searching for all of it takes longer."""
 
 Path = tuple[str, ...]
 
@@ -31,7 +31,7 @@ class FacetSpan(NamedTuple):
 
 
 _NO_OUTLINE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InvalidEventError)
-"""What parsing raises for a text without an outline; msgspec reports a key that is not UTF-8 as Python does."""
+"""The exceptions for a text without an outline; msgspec reports a key that is not UTF-8 as Python does."""
 
 
 class Outline(NamedTuple):

@@ -38,7 +38,7 @@ def facet(schema: str, **members: object) -> Facet:
 
 
 def schema_url(schema: str) -> str:
-    """Where a facet of the standard is described.
+    """The schema URL of a facet of the standard.
 
     >>> schema_url("1-0-1/DatasetTypeDatasetFacet")
     'https://openlineage.io/spec/facets/1-0-1/DatasetTypeDatasetFacet.json#/$defs/DatasetTypeDatasetFacet'

@@ -68,7 +68,7 @@ def escaped(text: bytes) -> bytes:
 
 
 def end_of_brackets(text: str, begin: int) -> int | None:
-    """Where the object or array that begins there ends, at any depth; None if it does not."""
+    """The end of the object or array that begins there, at any depth; None if it has none."""
     return next((token.end() for token, depth in _depths(text, begin) if depth == 0), None)
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from headwater.errors import SetupError
 
 TRUST_IT: Final = "if your own authority issued it, set SSL_CERT_FILE to that authority's certificate (PEM)"
-"""What a user can do about it."""
+"""The remedy for the user."""
 _SAYS_SO: Final = "CERTIFICATE_VERIFY_FAILED"
-"""How OpenSSL reports it, in the message of any exception."""
+"""OpenSSL's error code, which is in the message of any exception about it."""
 
 
 def is_not_trusted(fault: Exception) -> bool:
@@ -18,7 +18,7 @@ def is_not_trusted(fault: Exception) -> bool:
 
 
 def not_trusted(server: str, why: object) -> str:
-    """The message for such a server, given by its URL or in words."""
+    """The message for such a server; `where` is its URL or a description."""
     return f"the certificate of {server} is not trusted ({why}); {TRUST_IT}"
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.errors import InvalidInputError
 
 ELSEWHERE: Final = "let this user write there, or set HEADWATER_HOME to another folder"
-"""What to do about a folder that is not to be written to."""
+"""The remedy for a folder that cannot be written to."""
 
 
 def in_words(text: str | None, field: str) -> str:
@@ -21,7 +21,7 @@ def in_words(text: str | None, field: str) -> str:
 
 
 def so_many(count: int, what: str) -> str:
-    """A count with its noun, which is given in the singular.
+    """A count with its noun, which is passed in the singular.
 
     >>> so_many(1, "job"), so_many(1_000, "job"), so_many(2, "key"), so_many(2, "entry")
     ('1 job', '1,000 jobs', '2 keys', '2 entries')

@@ -9,7 +9,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 def not_superseded(ended: Sequence[RunSummary], in_run: str | None) -> Iterator[RunSummary]:
-    """The failed runs among a job's ended runs (given newest first) that no later run superseded.
+    """The failed runs among a job's ended runs (passed newest first) that no later run superseded.
 
     Runs may be concurrent, as those of a mapped task: a run that began before another failed is no retry of it. Nor is
     a run in another parent run, until all runs of the failed one's parent have ended. For a reader in the same parent
@@ -29,7 +29,7 @@ def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, un
 
 
 def failed_siblings(run: RunSummary, runs: Sequence[RunSummary]) -> Iterator[RunSummary]:
-    """The runs of the same job and parent run that failed, given its runs newest first."""
+    """The failed runs of the same job and parent run; `runs` are the job's, newest first."""
     if run.parent_run is not None:
         ended = [each for each in runs if each.ended_us is not None and each.parent_run == run.parent_run]
         yield from (failed for failed in not_superseded(ended, run.parent_run) if failed != run)

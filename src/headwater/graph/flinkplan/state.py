@@ -19,7 +19,7 @@ class UnsupportedPlanError(Exception):
 
 
 RULE_ERRORS = (UnsupportedPlanError, LookupError, TypeError, ValueError, AttributeError)
-"""What rules raise for trees of another version of Flink."""
+"""The exceptions that rules raise for trees of another version of Flink."""
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from headwater.graph.impact.types import Type, read_type
 
 ChangeKind = Literal["drop", "rename", "retype"]
 Fit = Literal["same", "promoted", "other bounds", "may be null", "unreadable"]
-"""How a reader that expects one type reads a value of another; `may be null`: the old type was `NOT NULL`."""
+"""The result of reading a value of one type as another; `may be null`: the old type was `NOT NULL`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class CheckUse(NamedTuple):
     last_us: int
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """What later runs that do not read the dataset show; those that read it are known to have the check."""
+        """The evidence of later runs that do not read the dataset; those that read it are known to have the check."""
         return self.reading.since(job, is_whole=is_whole)
 
 

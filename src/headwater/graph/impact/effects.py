@@ -1,4 +1,4 @@
-"""What a proposed change does to each place that it reaches, and by which step.
+"""The effect of a proposed change on each place that it reaches, and the step that causes it.
 
 The change decides the effect of steps from the changed place; further steps propagate the effect on the place before.
 Of several steps into one place, the worst effect counts: one broken input is enough.
@@ -31,7 +31,7 @@ _INDIRECTLY: Final = {
     "CONDITIONAL": "chooses values by {}",
     "CHECK": "checks {}",
 }
-"""How a column influences rows or choices without giving its value, by the edge's subtype."""
+"""Verbs for uses of a column that do not take its value, by the edge's subtype."""
 
 _OTHER_CASE: Final = "only the case {}, which case-insensitive engines ignore"
 _UNREPORTED: Final = ", and no event reports which columns it uses"
@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
     is_propagated: bool = False
     """Whether `explanation` is only the end of the sentence; completed on demand, since few verdicts are read."""
     since: Since | None = None
-    """What later runs show of the use, if that changes the effect."""
+    """The evidence of later runs about the use, if that changes the effect."""
 
     @property
     def is_breaking(self) -> bool | None:
@@ -280,7 +280,7 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
 
 
 def _use(step: Step) -> str:
-    """How the step uses its origin, as the beginning of a sentence without a subject."""
+    """The step's use of its origin, as the beginning of a sentence without a subject."""
     edge, what = step.edge, _display_name(step.origin, step.read)
     if step.origin.kind == "job":
         return f"takes data from {what}"

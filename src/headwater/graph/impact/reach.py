@@ -39,13 +39,13 @@ class Step(NamedTuple):
     """The report of it."""
 
     def since(self) -> Generator[None, None, Since | None]:
-        """What later runs say of this use; None: it is in force. Yields between steps."""
+        """The evidence of later runs about this use; None: it is in force. Yields between steps."""
         job = JobId(*self.destination.owner) if self.destination.kind == "job" else None
         return self.reported.since(job, is_whole=self.origin.kind == "dataset")
 
     @property
     def use(self) -> Use:
-        """How the destination uses the origin."""
+        """The kind of use that the destination makes of the origin."""
         if self.edge is None or (self.edge.source_column is None and self.origin.kind == "column"):
             return "unknown"
         return "direct" if self.edge.kind == "DIRECT" else "indirect"

@@ -1,4 +1,4 @@
-"""A job's runs grouped by what they did: a job may have thousands of runs, which do few different things.
+"""A job's runs grouped by profile (inputs, outputs, evidence): a job may have thousands of runs, but few profiles.
 
 Built for a job on the first question, then updated incrementally; dropped when pending updates outnumber the runs.
 """
@@ -23,7 +23,7 @@ _NEWEST: Final = 32
 
 
 class RunProfile(NamedTuple):
-    """What a run did, regardless of when."""
+    """The inputs, outputs, evidence and state of a run, without times."""
 
     ends: frozenset[RunEnd]
     """Its inputs and outputs."""
@@ -56,7 +56,7 @@ class RunProfile(NamedTuple):
 
 
 def profile_of(graph: Graph, run: Run) -> RunProfile | None:
-    """What a run did; None for a run without events of its own."""
+    """The profile of a run; None for a run without events of its own."""
     end = graph.end_of(run)
     if end is None:
         return None
@@ -67,7 +67,7 @@ def profile_of(graph: Graph, run: Run) -> RunProfile | None:
 
 
 class RunGroup:
-    """A group of one job's runs that did the same, with each run's first and last time. Compared by identity."""
+    """A group of one job's runs with the same profile, with each run's first and last time. Compared by identity."""
 
     __slots__ = ("_firsts", "_is_in_order", "_lasts", "profile")
 
@@ -94,7 +94,7 @@ class RunGroup:
         del self._lasts[bisect_left(self._lasts, (last_us, run_id))]
 
     def count_after(self, time_us: int) -> int:
-        """How many began after that time."""
+        """The number of runs that began after that time."""
         self._put_in_order()
         return len(self._firsts) - bisect_right(self._firsts, time_us)
 
@@ -127,7 +127,7 @@ class _Grouped(NamedTuple):
 
 
 class JobRuns:
-    """The runs of one job, grouped by what they did."""
+    """The runs of one job, grouped by profile."""
 
     def __init__(self, graph: Graph, job: JobId, others: "JobRuns | None" = None) -> None:
         """`others` are the groups of the job in another graph, reused for runs that are the same in both."""
@@ -231,7 +231,7 @@ class RunGroups:
         return cached
 
     def newest(self, job: JobId, names: Collection[DatasetId]) -> RunProfile | None:
-        """What the newest run did that produced the dataset with these names; without names: the newest run.
+        """The profile of the newest run that produced the dataset with these names; without names: of the newest run.
 
         None where it is not among the newest few, or their order is unknown.
         """
@@ -245,7 +245,7 @@ class RunGroups:
         return None
 
     def change(self, before: Mapping[str, RunOfJob | None]) -> None:
-        """Update the groups after facts about these runs, given the job that each run had before."""
+        """Update the groups after facts about these runs; `before` has the job that each run had before."""
         for run_id, was_of in before.items() if self._cache else ():
             of_job = self._graph.runs[run_id].of_job
             for job in {each.job for each in (was_of, of_job) if each is not None} & self._cache.keys():

@@ -1,4 +1,4 @@
-"""Column edges between two datasets, kept as integers until needed: a change of one column needs few of them."""
+"""Column edges between two datasets, stored as integers until needed: a change of one column needs few of them."""
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -93,7 +93,7 @@ class EdgesBetween:
 
 
 class TargetEdges(NamedTuple):
-    """What is known of how a dataset is derived."""
+    """The writers of a dataset, and the column edges into it."""
 
     writers: AbstractSet[JobId]
     reported_names: Sequence[DatasetId]
@@ -110,7 +110,7 @@ class TargetEdges(NamedTuple):
 def target_edges_of(
     graph: Graph, evidence_of: Callable[[DatasetId], TargetEvidence]
 ) -> Callable[[DatasetId], TargetEdges]:
-    """Returns a cached lookup of how a dataset is derived, by shown name; `evidence_of` gives its evidence."""
+    """Returns a cached lookup of the edges into a dataset, by shown name; `evidence_of` gives its evidence."""
     datasets = graph.column_edges.datasets.by_number
     # The cached functions do not refer to this closure: their caches need no garbage collection.
     return cache(partial(_target_edges, graph, evidence_of, cache(lambda number: graph.shown(datasets[number]))))

@@ -5,7 +5,7 @@ dropped the use since.
 
 Runs of the job count that completed, and for a stream also those in progress, if they began after the use was last
 reported and wrote the same dataset. They do without the use if they report columns, or inputs, but not this; otherwise
-they do not tell. Uses reported by a declaration or by others are always in force, as are those of a stream in progress.
+they say nothing. Uses reported by a declaration or by others are always in force, as are those of a running stream.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _SILENT: Final = Run()
 
 
 class Since(NamedTuple):
-    """What runs that began after a use was last reported show of it."""
+    """The evidence about a use of runs that began after it was last reported."""
 
     last_us: int
     runs: int
@@ -51,9 +51,9 @@ class ReportedUse:
 
         Args:
             uses: evaluates runs on demand.
-            source: what is read.
-            target: what is derived from it; None for a use of which only the reading jobs are known.
-            jobs: through which the data goes.
+            source: the dataset that is read.
+            target: the dataset derived from it; None for a use of which only the reading jobs are known.
+            jobs: the jobs through which the data goes.
             keys: the facets that report the use by its columns; empty where only inputs and outputs were reported.
         """
         self._uses = uses
@@ -71,9 +71,9 @@ class ReportedUse:
         return self._uses.read_last_us(self._source, self._jobs)
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """What later runs of one job, or of all, report; None: the use is in force. Yields between steps.
+        """The evidence of later runs of one job, or of all; None: the use is in force. Yields between steps.
 
-        `is_whole`: the source is used as a whole, so that reading it is a use.
+        `is_whole`: the entire source is used, so that reading it is a use.
         """
         key = (job, is_whole)
         if key not in self._since:
@@ -104,7 +104,7 @@ class Handover(NamedTuple):
 
 
 class LaterRuns(NamedTuple):
-    """Runs that began after a use was last reported, and what they show of it."""
+    """Runs that began after a use was last reported, and their evidence about it."""
 
     last_us: int
     """When it was last reported."""
@@ -126,7 +126,7 @@ class LaterRuns(NamedTuple):
 
 
 LaterAnswer = Generator[None, None, LaterRuns | None]
-"""What later runs show, None if the use is in force; yields between steps, so that other work can run."""
+"""The evidence of later runs, None if the use is in force; yields between steps, so that other work can run."""
 
 
 def combined(answers: Iterable[LaterAnswer]) -> LaterAnswer:
@@ -141,7 +141,7 @@ def combined(answers: Iterable[LaterAnswer]) -> LaterAnswer:
 
 
 class TargetEvidence(NamedTuple):
-    """What is reported of how a dataset is derived, without looking at runs."""
+    """The reports about how a dataset is derived, without looking at runs."""
 
     members: tuple[DatasetId, ...]
     """Its names."""
@@ -159,7 +159,7 @@ class TargetEvidence(NamedTuple):
 
 
 class Uses:
-    """Evaluates uses by the runs of jobs; what is reported of a dataset is read once, and fixed from then on."""
+    """Evaluates uses by the runs of jobs; the reports about a dataset are read once, and fixed from then on."""
 
     def __init__(self, graph: Graph, runs: RunGroups, is_stream: Callable[[JobId], bool]) -> None:
         # The cached functions do not refer to this object: their caches are freed with it, without a garbage
@@ -180,7 +180,7 @@ class Uses:
     def since_reported(
         self, target: DatasetId, source: DatasetId, keys: tuple[EvidenceRef, ...], job: JobId | None
     ) -> LaterAnswer:
-        """What later runs show of a use that these facets report: of that job, if it reported it, else of all that did.
+        """The evidence of later runs of that job, if it reported the use in these facets, else of all jobs that did.
 
         For example: a run reported on Monday that it makes `out:x` from `in:x`, and a run of the same job that began on
         Tuesday, and completed, reported only other columns of `out`: the use was last reported on Monday, and one run
@@ -242,7 +242,7 @@ class Uses:
         return self.since(job, producing, reporting, last_us, does_without)
 
     def since_read_by(self, job: JobId, source: DatasetId) -> LaterAnswer:
-        """What later runs of a job show of its reading a dataset: those that write what it wrote with it.
+        """The evidence about a job's reads of a dataset of its later runs with the same outputs.
 
         For example: a run read `in` on Monday and wrote nothing, and so did one on Tuesday that read `in2`: one run
         does not use `in` since. A run that writes `out2` from `in2` does not count for `out`.
@@ -299,7 +299,7 @@ class Uses:
         last_us: Callable[[RunProfile, Run], int],
         does_without: Callable[[RunProfile], bool],
     ) -> LaterRuns | None:
-        """What the runs of a job show that began after others of them last reported a use."""
+        """The evidence of a job's runs that began after others of them last reported a use."""
         is_stream, runs = self._is_stream(job), self.graph.runs
         if is_stream and any(group.profile.state == "open" for group in using):
             return None

@@ -17,7 +17,7 @@ def past_neighbourhood(
     node: DatasetId | JobId,
     max_hops: int,
 ) -> Neighbourhood | None:
-    """As `walk.neighbourhood`, by the edges that existed by then; without datasets made from others without a job.
+    """As `walk.neighbourhood`, by the edges that existed by then; without datasets derived from others without a job.
 
     `are_alone` says whether datasets have and had one complete name each; each run must have the same job as then. None
     where edges alone do not determine the past: others than a job's own runs report it, or a dataset has several names.

@@ -28,7 +28,7 @@ class UnsupportedPlanError(Exception):
 
 
 RULE_ERRORS: Final = (UnsupportedPlanError, LookupError, TypeError, ValueError, AttributeError)
-"""What rules raise for the fields of another version of Spark."""
+"""The exceptions that rules raise for the fields of another version of Spark."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

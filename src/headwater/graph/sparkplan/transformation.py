@@ -1,4 +1,4 @@
-"""How an output uses an input column, in OpenLineage's terms."""
+"""The use that an output makes of an input column, in OpenLineage's terms."""
 
 from enum import StrEnum
 from typing import Generic, Literal, NamedTuple, TypeVar

@@ -1,4 +1,4 @@
-"""What people say about a run, a job or a dataset: documentation, owners, tags."""
+"""People's statements about a run, a job or a dataset: documentation, owners, tags."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -8,7 +8,7 @@ from headwater.model.facets.view import Items, Part, View
 
 
 class DocumentationFacet(View):
-    """What a job or a dataset is for.
+    """The documentation of a job or a dataset.
 
     Source: OpenLineage DocumentationJobFacet 1-1-0, DocumentationDatasetFacet 1-1-0
     """
@@ -27,7 +27,7 @@ class Owner(Part):
 
 
 class OwnershipFacet(View):
-    """Who owns a job or a dataset.
+    """The owners of a job or a dataset.
 
     Source: OpenLineage OwnershipJobFacet 1-0-1, OwnershipDatasetFacet 1-0-1
     """

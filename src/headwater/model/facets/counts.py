@@ -23,7 +23,7 @@ def _number(value: object) -> object:
 
 
 Count = Annotated[int, BeforeValidator(_number)]
-"""How many there are, which JSON may also write as `7.0`, and some producers as `"7"`."""
+"""A count, which JSON may also write as `7.0`, and some producers as `"7"`."""
 
 
 def counts_as_text(facet: Mapping[str, Any]) -> Iterator[str]:

@@ -54,7 +54,7 @@ class SymlinksFacet(View):
 
 
 class DatasetTypeFacet(View):
-    """What kind of dataset it is, for example a materialized VIEW.
+    """The kind of a dataset, for example a materialized VIEW.
 
     Source: OpenLineage DatasetTypeDatasetFacet 1-0-0
     """
@@ -96,7 +96,7 @@ LifecycleState = Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUN
 
 
 class LifecycleStateChangeFacet(View):
-    """What was done to the dataset as a whole.
+    """A change to the dataset itself, such as its creation or deletion.
 
     Source: OpenLineage LifecycleStateChangeDatasetFacet 1-0-1
     """

@@ -16,7 +16,7 @@ class _Statistics(View):
 
 
 class InputStatisticsFacet(_Statistics):
-    """How much a run read from the dataset.
+    """The amount of data that a run read from the dataset.
 
     Source: OpenLineage InputStatisticsInputDatasetFacet 1-0-0
     """
@@ -25,7 +25,7 @@ class InputStatisticsFacet(_Statistics):
 
 
 class OutputStatisticsFacet(_Statistics):
-    """How much a run wrote to the dataset.
+    """The amount of data that a run wrote to the dataset.
 
     Source: OpenLineage OutputStatisticsOutputDatasetFacet 1-0-2
     """
@@ -34,7 +34,7 @@ class OutputStatisticsFacet(_Statistics):
 
 
 class ScanMetrics(Part):
-    """What a scan of an Iceberg table looked at and left aside."""
+    """The files and manifests that a scan of an Iceberg table read and skipped."""
 
     total_planning_duration: Number | None = None
     """Milliseconds."""
@@ -56,7 +56,7 @@ class ScanMetrics(Part):
 
 
 class IcebergScanReportFacet(View):
-    """What Iceberg says of a scan.
+    """Iceberg's report of a scan.
 
     Spark's agent writes the snapshot id as a rounded float; the exact one is in the dataset's `version` facet.
 
@@ -73,7 +73,7 @@ class IcebergScanReportFacet(View):
 
 
 class CommitMetrics(Part):
-    """What a commit to an Iceberg table added and removed."""
+    """The files, rows and bytes that a commit to an Iceberg table added and removed."""
 
     total_duration: Number | None = None
     """Milliseconds."""
@@ -105,7 +105,7 @@ class CommitMetrics(Part):
 
 
 class IcebergCommitReportFacet(View):
-    """What Iceberg says of a commit; for `snapshot_id` see the scan report.
+    """Iceberg's report of a commit; for `snapshot_id` see the scan report.
 
     Source: OpenLineage IcebergCommitReportOutputDatasetFacet 1-0-0
     """

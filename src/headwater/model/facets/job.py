@@ -18,7 +18,7 @@ class EmissionPattern(Part):
 
 
 class JobTypeFacet(View):
-    """What kind of job it is, for example BATCH, SPARK, QUERY.
+    """The kind of a job, for example BATCH, SPARK, QUERY.
 
     Source: OpenLineage JobTypeJobFacet 2-0-4
     """
@@ -64,7 +64,7 @@ class SourceCodeFacet(View):
 
 
 class SourceCodeLocationFacet(View):
-    """Where the code of the job is kept.
+    """The location of the job's source code.
 
     Source: OpenLineage SourceCodeLocationJobFacet 1-1-0
     """

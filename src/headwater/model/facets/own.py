@@ -42,7 +42,7 @@ class ExpansoRunFacet(Counters, View):
 def counters(run_facets: Mapping[str, Any]) -> Counters | None:
     """The counters of a run, from whichever facet has any; ours goes first.
 
-    Each is read by itself, so that one which is no number takes none of the others with it.
+    Each is read by itself, so that one that is not a number does not affect the others.
     """
     ours, theirs = (_undeleted(run_facets.get(view.key)) for view in (HeadwaterRunFacet, ExpansoRunFacet))
     found = (
@@ -104,7 +104,7 @@ class Head(Part):
 
 
 class ChainFacet(View):
-    """An event's place in its node's chain; `follows` and `unsigned` only if not empty."""
+    """An event's position in its node's chain; `follows` and `unsigned` only if not empty."""
 
     key: ClassVar = "headwater_chain"
     node_id: str
@@ -117,7 +117,7 @@ class ChainFacet(View):
 
 
 class DroppedEvents(Part):
-    """How many events a node dropped, why, and the time range."""
+    """The number of events that a node dropped, the reasons, and the time range."""
 
     events: Integer
     reasons: Mapping[str, Integer] = Field(default_factory=dict)
@@ -135,7 +135,7 @@ class HeartbeatFacet(View):
 
 
 class EngineCatalogFacet(View):
-    """How a query engine resolves a catalog: its kind and addresses, or the prefix of its tables' names elsewhere."""
+    """A query engine's catalog, resolved: its kind and addresses, or the prefix of its tables' names elsewhere."""
 
     key: ClassVar = "headwater_engine_catalog"
     type: str | None = None

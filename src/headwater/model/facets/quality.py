@@ -20,13 +20,13 @@ class _Outcome(Part):
     expected: str | None = None
     actual: str | None = None
     content: str | None = None
-    """What was checked, for example a query."""
+    """The subject of the check, for example a query."""
     content_type: str | None = None
     params: dict[str, Any] | None = None
 
 
 class CheckId(NamedTuple):
-    """What is asserted about which column; a number distinguishes assertions that agree in both."""
+    """The assertion, and its column; a number distinguishes those that agree in both."""
 
     assertion: str
     of_column: str | None
@@ -36,7 +36,7 @@ class CheckId(NamedTuple):
 
 
 class Assertion(_Outcome):
-    """One expectation, and whether the data met it."""
+    """An expectation, and whether the data fulfilled it."""
 
     assertion: str
     success: bool
@@ -65,7 +65,7 @@ class DataQualityAssertionsFacet(View):
 
 
 class ColumnMetrics(Part):
-    """What was measured of one column."""
+    """The measurements of one column."""
 
     null_count: Count | None = None
     distinct_count: Count | None = None
@@ -78,7 +78,7 @@ class ColumnMetrics(Part):
 
 
 class DataQualityMetricsFacet(View):
-    """What was measured of a dataset, or of the part of it that a run read.
+    """The measurements of a dataset, or of the part of it that a run read.
 
     Source: OpenLineage DataQualityMetricsDatasetFacet 1-0-0, DataQualityMetricsInputDatasetFacet 1-0-3
     """

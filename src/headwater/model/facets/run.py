@@ -81,7 +81,7 @@ class ExtractionFailure(Part):
 
 
 class ExtractionErrorFacet(View):
-    """What is missing from the lineage, and why: the run itself may have gone well.
+    """The gaps in the lineage, and the reasons: the run itself may have succeeded.
 
     Source: OpenLineage ExtractionErrorRunFacet 1-1-2
     """
@@ -135,7 +135,7 @@ class ExecutionParameter(Part):
 
 
 class ExecutionParametersFacet(View):
-    """What the run was started with.
+    """The parameters that the run was started with.
 
     Source: OpenLineage ExecutionParametersRunFacet 1-0-0
     """

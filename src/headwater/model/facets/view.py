@@ -51,7 +51,7 @@ class Unreadable:
     path: str
     """The path of the first bad field, beginning with the facet's name."""
     message: str
-    """What was expected there; never the actual value."""
+    """The expectation there; never the actual value."""
 
     def __str__(self) -> str:
         """`path: message`."""
@@ -107,7 +107,7 @@ class View(Part):
 
     @classmethod
     def readable(cls, facets: Mapping[str, Any]) -> Self | None:
-        """What can be read of this facet in a mapping of facets; never raises.
+        """The readable parts of this facet in a mapping of facets; never raises.
 
         Items and optional members that cannot be read are left out, and numbers, true and false are taken as text where
         text is expected.

@@ -1,4 +1,4 @@
-"""What may have changed, one file a kind.
+"""Rules for possible causes, one file a kind.
 
 runs        failed
 missing     should have been, and were not

@@ -75,7 +75,7 @@ def _are_alike(one: Record, other: Record) -> bool:
 
 
 def _steadiness(values: Sequence[str]) -> float:
-    """How significant a new value is, given the values before: 0 if every run had another."""
+    """The significance of a new value, by the values before: 0 if every run had another."""
     distinct = len(set(values))
     if len(values) == 1:
         return _ONE_BEFORE

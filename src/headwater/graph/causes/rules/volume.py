@@ -30,7 +30,7 @@ _MOST: Final = 0.8
 
 
 class Jump(NamedTuple):
-    """How far a count deviates from the usual; `z` None: all earlier runs had the same count."""
+    """The deviation of a count from the usual; `z` None: all earlier runs had the same count."""
 
     usual: float
     ratio: float
