@@ -5,7 +5,7 @@ from typing import Any
 
 from headwater.capture.fields import Field, TopicSchema
 from headwater.model.naming import kafka_dataset
-from headwater.model.slim import Described, Facet, dataset_type, dataset_version, facet, said
+from headwater.model.slim import Described, Facet, dataset_type, dataset_version, facet, without_empty
 
 
 def topic_dataset(bootstrap: str, topic: str, schema: TopicSchema | None) -> Described:

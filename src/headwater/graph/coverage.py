@@ -26,8 +26,8 @@ GapKind = Literal[
 ]
 
 SILENCE_US: Final = 3_600_000_000
-"""How long a run may be silent unless it announces an interval; for a run that is no stream, twice the job's
-longest run if that is more."""
+"""The longest silence of a run that announces no interval; for a run that is not a stream, twice the job's longest
+run if that is more."""
 _TIMES_LONGEST: Final = 2
 _SCHEMA_OR_NONE: Final = frozenset({"schema", EngineCatalogFacet.key})
 """Either facet is enough: a catalog has tables instead of columns."""
@@ -151,7 +151,7 @@ def took_us(run: Run) -> int:
 def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     """Which tasks' lineage is missing; None where the facet reports none missing."""
     read = ExtractionErrorFacet.readable({ExtractionErrorFacet.key: facet})
-    if read is None or not read.tells_a_gap:
+    if read is None or not read.reports_a_gap:
         return None
     if read.failed_tasks is None or read.total_tasks is None:
         return "its lineage could not be extracted"

@@ -52,8 +52,8 @@ class ColumnEvidences(GraphState):
         if self._reporting_runs is None:
             self._reporting_runs = defaultdict(dict)
             for run_id, run in self.runs.items():
-                for told_of in run.evidence:
-                    self._reporting_runs[told_of][run_id] = None
+                for name in run.evidence:
+                    self._reporting_runs[name][run_id] = None
         return self._reporting_runs.get(target, ())
 
     def _note_reporting_run(self, target: DatasetId, run_id: str) -> None:

@@ -204,7 +204,7 @@ class Growth(JobEdges, ColumnEvidences):
             if flow.is_of_own and before is not None:
                 self._retract_flow(fact.run_id, flow.between(before.job))
         for flow, seen in flows.items():  # all, for one that names the job may be the same as one that was taken back
-            self._tell_flow(fact.run_id, flow.between(now.job), seen)
+            self._report_flow(fact.run_id, flow.between(now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
         self._count_uses(now.job, run)
@@ -251,9 +251,9 @@ class Growth(JobEdges, ColumnEvidences):
         flows[flow] = widened(flows.get(flow), fact.seen)
         of_job = self.runs[fact.run_id].of_job
         if not flow.is_of_own:
-            self._tell_flow(fact.run_id, flow, fact.seen)
+            self._report_flow(fact.run_id, flow, fact.seen)
         elif of_job is not None:
-            self._tell_flow(fact.run_id, flow.between(of_job.job), fact.seen)
+            self._report_flow(fact.run_id, flow.between(of_job.job), fact.seen)
 
     def _add_use_evidence(self, fact: UseEvidence) -> None:
         run, uses = self._run(fact.run_id), self._extras(fact.run_id).uses
@@ -296,7 +296,7 @@ class Growth(JobEdges, ColumnEvidences):
         for direction, reference in _declared_datasets(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
-            self._tell_flow(fact.key, flow.between(fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
+            self._report_flow(fact.key, flow.between(fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
                 self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
 
@@ -315,7 +315,7 @@ class Growth(JobEdges, ColumnEvidences):
         for job, run_id in before.makers if before else ():
             self._retract_flow(by, Flow(job, name, run_id))
         for job, run_id in now.makers:
-            self._tell_flow(by, Flow(job, name, run_id), Seen(now.stamp.time_us, now.stamp.time_us))
+            self._report_flow(by, Flow(job, name, run_id), Seen(now.stamp.time_us, now.stamp.time_us))
         self.identities.note(name)
         self._choose_again(name)
         if now.evidence or (before and before.evidence):

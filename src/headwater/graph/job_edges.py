@@ -105,7 +105,7 @@ class JobEdges(GraphState):
         for direction, reference in references(self.content(declaration.content)):
             self._count_edge(job_id, direction, dataset_of(reference), seen, is_new_run=False)
 
-    def _tell_flow(self, reporter: Reporter, flow: Flow, seen: Seen) -> None:
+    def _report_flow(self, reporter: Reporter, flow: Flow, seen: Seen) -> None:
         for run_id in filter(None, (flow.source_run, flow.target_run)):
             self.named_in_flows[run_id].add(reporter)
         match flow:
@@ -113,9 +113,9 @@ class JobEdges(GraphState):
                 for reporters in self._feeding(source, target):
                     reporters[reporter] = widened(reporters.get(reporter), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
-                self._tell_edge(reporter, job, ("input", dataset), seen, is_of_any=flow.target_run is None)
+                self._report_edge(reporter, job, ("input", dataset), seen, is_of_any=flow.target_run is None)
             case Flow(JobId() as job, DatasetId() as dataset):
-                self._tell_edge(reporter, job, ("output", dataset), seen, is_of_any=flow.source_run is None)
+                self._report_edge(reporter, job, ("output", dataset), seen, is_of_any=flow.source_run is None)
 
     def _retract_flow(self, reporter: Reporter, flow: Flow) -> None:
         match flow:
@@ -132,7 +132,7 @@ class JobEdges(GraphState):
     def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Reporter, Seen], dict[Reporter, Seen]]:
         return self._job(source).feeds.setdefault(target, {}), self._job(target).fed_by.setdefault(source, {})
 
-    def _tell_edge(
+    def _report_edge(
         self, reporter: Reporter, job: JobId, end: tuple[Direction, DatasetId], seen: Seen, *, is_of_any: bool
     ) -> None:
         if is_of_any:

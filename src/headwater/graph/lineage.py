@@ -283,7 +283,7 @@ class Graph(Growth):
                 yield member, key, edge
 
     def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
-        """The strongest evidence of each reporter, where it may have given weaker evidence under another name."""
+        """The strongest evidence of each reporter, where it may have reported weaker evidence under another name."""
         reporters: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
             for run_id in self.runs_reporting(member):

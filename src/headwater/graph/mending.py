@@ -93,7 +93,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
 def started_late(end: End, started_us: int | None, events: Sequence[StateChange]) -> Mended | None:
     """Whether a run reports its start after its end: by the events' times, or by their order in the log.
 
-    `started_us` is when the run first reported to be under way; `events` are its state changes, in the log's order.
+    `started_us` is when the run first reported START or RUNNING; `events` are its state changes, in the log's order.
     """
     first_end = next((at for at, event in enumerate(events) if event.event_type in TERMINAL_STATES), len(events))
     late = [

@@ -37,9 +37,9 @@ _FACET_MAPS: Final = frozenset({"facets", "inputFacets", "outputFacets"})
 class HeadwaterRunFacet(RunFacet):
     """The progress of a run so far: the run facet `headwater_run`.
 
-    A counter is None where the engine does not tell; zero means that it told zero. `stoppedBy` and `stopNote` are who
-    stopped the run, and why, where a person did. `isInferred` stands in an end that the run did not tell itself:
-    whoever watches it has concluded it from silence, and may be wrong.
+    A counter is None where the engine does not report it; zero is a reported zero. `stoppedBy` and `stopNote` are who
+    stopped the run, and why, if a person did. `isInferred` marks an end that an observer inferred from the run's
+    silence, and that may be wrong.
     """
 
     recordsIn: int | None = 0

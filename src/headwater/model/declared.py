@@ -60,7 +60,7 @@ class JobPut:
     location: str | None = None
     description: str | None = None
     current_type: Mapping[str, Any] | None = None
-    """The job's current `jobType` facet: its members are kept, except for the type that is put."""
+    """The job's current `jobType` facet: its members remain, except for the type that is put."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,11 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None 
 
     Source: OpenLineage LineageFacet 1-0-0 `LineageJobEntry`, `LineageJobInput`
     """
-    teller = _Teller(own, own_run)
+    reporter = _Reporter(own, own_run)
     flows: dict[tuple[object, ...], Flow] = {}
     for entry in objects(explicit.get("entries")):
-        for target, target_run in _ends(entry, teller):
-            for source, source_run in _sources(entry, teller):
+        for target, target_run in _ends(entry, reporter):
+            for source, source_run in _sources(entry, reporter):
                 flow = Flow(source, target, source_run, target_run)
                 ends = [(type(end), end) for end in flow.between(own)[:2]]
                 if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and ends[0] != ends[1]:
@@ -81,7 +81,7 @@ def reports_uses(explicit: Mapping[str, Any]) -> bool:
 
 def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[Maker]:
     """The jobs that a dataset's own `lineage` facet names as its producers; entries without a name are skipped."""
-    for source, run_id in _sources(explicit, _Teller(_NOBODY, None)):
+    for source, run_id in _sources(explicit, _Reporter(_NOBODY, None)):
         if isinstance(source, JobId) and source != _NOBODY:
             yield Maker(source, run_id)
 
@@ -100,32 +100,32 @@ _End = tuple[JobId | DatasetId | None, str | None]
 """An end of a flow, and the job's run unless it is the reporting one."""
 
 
-class _Teller(NamedTuple):
+class _Reporter(NamedTuple):
     job: JobId
     run_id: str | None
 
 
-def _sources(entry: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
+def _sources(entry: Mapping[str, Any], reporter: _Reporter) -> Iterator[_End]:
     fields = entry.get("fields")
     holders = (entry, *(fields.values() if isinstance(fields, dict) else ()))
     for holder in holders:
         for source in objects(holder.get("inputs") if isinstance(holder, dict) else None):
-            yield from _ends(source, teller)
+            yield from _ends(source, reporter)
 
 
-def _ends(entity: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
+def _ends(entity: Mapping[str, Any], reporter: _Reporter) -> Iterator[_End]:
     """The dataset or job; none where it cannot be read."""
     match entity.get("type"):
         case "DATASET" if (dataset := _dataset(entity)) is not None:
             yield dataset, None
         case "JOB" if (pair := _pair(entity)) is not None:
-            yield _end(JobId(*pair), _run(entity), teller)
+            yield _end(JobId(*pair), _run(entity), reporter)
         case "JOB" if "namespace" not in entity and "name" not in entity:
-            yield _end(teller.job, _run(entity), teller)
+            yield _end(reporter.job, _run(entity), reporter)
 
 
-def _end(job: JobId, run_id: str | None, teller: _Teller) -> _End:
-    return (None, None) if job == teller.job and run_id in (None, teller.run_id) else (job, run_id)
+def _end(job: JobId, run_id: str | None, reporter: _Reporter) -> _End:
+    return (None, None) if job == reporter.job and run_id in (None, reporter.run_id) else (job, run_id)
 
 
 def _run(entity: Mapping[str, Any]) -> str | None:

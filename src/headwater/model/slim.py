@@ -61,7 +61,7 @@ def own_facet(name: str, **members: object) -> Facet:
     return _stamped(f"{HEADWATER_FACETS}/{name}.json", members)
 
 
-def said(**members: object) -> dict[str, Any]:
+def without_empty(**members: object) -> dict[str, Any]:
     """An object within a facet: members that are None or empty are omitted."""
     return {key: value for key, value in members.items() if value is not None and value != []}
 
@@ -88,7 +88,7 @@ def run_event(
         "eventType": state,
         "run": {"runId": run_id, "facets": run_facets},
         "job": {"namespace": job.namespace, "name": job.name, "facets": job_facets},
-        **said(inputs=_datasets(inputs), outputs=_datasets(outputs)),
+        **without_empty(inputs=_datasets(inputs), outputs=_datasets(outputs)),
     }
     return _written("RunEvent", time, body)
 

@@ -7,7 +7,8 @@ from typing import Any
 def names_sources(facet: Mapping[str, Any]) -> bool:
     """Whether a `lineage` or `columnLineage` facet, or an entry of one, names sources.
 
-    An empty list of `inputs` counts: it says that there are no sources. Without it and without fields nothing is said.
+    An empty list of `inputs` counts: it reports that there are no sources. Without it and without
+    fields, the facet reports nothing.
 
     Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Provide at least one of inputs or
     fields"

@@ -232,7 +232,7 @@ class _Tables:
         return [each for each in self._columns if f".{each.name}".endswith(f".{end}")]
 
     def _named_by_no_other(self, table: "Parts") -> DatasetId | None:
-        """The one that nothing else in the SQL names: beside `staging.orders`, `orders` is that of another schema."""
+        """The one that nothing else in the SQL names: next to `staging.orders`, `orders` is that of another schema."""
         from headwater.sql.columns import tables_of  # as in `_of_dashboard`
 
         others = [self._candidates(each) for each in tables_of(self._sql, "trino") if each != table]

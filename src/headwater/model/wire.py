@@ -36,7 +36,7 @@ _Name = Annotated[
     str, StringConstraints(min_length=1), BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)
 ]
 _DatasetName = Annotated[str, BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)]
-_RunId = _Name  # a UUID says the standard, but its own examples have others; they are kept as they are
+_RunId = _Name  # a UUID says the standard, but its own examples have others; they stay as they are
 _Facets = dict[str, dict[str, Any]]
 
 

@@ -23,7 +23,7 @@ from headwater.model.slim import (
     facet,
     own_facet,
     run_event,
-    said,
+    without_empty,
 )
 
 CONNECTORS: Final = kinds(
@@ -244,7 +244,7 @@ def _collect(inputs: _Inputs, columns: Sequence[Column], source: DatasetId) -> N
     for column in columns:
         if column.source is not None:
             kind = "TRANSFORMATION" if column.is_changed else "IDENTITY"
-            step = said(type="DIRECT", subtype=kind, masking=column.is_masked)
+            step = without_empty(type="DIRECT", subtype=kind, masking=column.is_masked)
             end = {"namespace": source.namespace, "name": source.name, "field": column.source}
             inputs.setdefault(column.name, []).append({**end, "transformations": [step]})
 

@@ -268,7 +268,7 @@ class _LastOfEach(Generic[ViewT, ItemT]):
         last: dict[object, list[tuple[ItemT, EventRef]]] = {}
         views = [
             readings.view(self._kind, facets) for facets, _ in self._reports
-        ]  # kept, so equal ones are parsed once
+        ]  # cached, so equal ones are parsed once
         for (facets, ref), view in zip(self._reports, views, strict=True):
             if undeleted(facets, self._kind.key) is None:
                 last.clear()

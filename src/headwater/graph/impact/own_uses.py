@@ -1,4 +1,4 @@
-"""What jobs use themselves, by their own `lineage` facets: for example, filters on rows that they send elsewhere.
+"""The columns and datasets that jobs use themselves, by their own `lineage` facets: for example, to filter rows.
 
 Such a use is evaluated like any other (`uses`): reports of all runs count, not only of the newest. A later run does
 not have the use if it reports columns, or inputs, but not this.
@@ -16,7 +16,7 @@ from headwater.model.times import BEFORE_ALL_US
 
 
 class OwnUse:
-    """One use by a job itself: of a column, or of a dataset as a whole."""
+    """One use by a job itself: of a column, or of an entire dataset."""
 
     __slots__ = ("_facets", "_job", "_reading", "_since", "_source", "_uses")
 

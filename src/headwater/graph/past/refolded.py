@@ -49,9 +49,9 @@ class Refolded(Graph):
                 self.named_in_control.setdefault(job, set()).add(run_id)
             for flow, seen in run.extras.flows.items():
                 if not flow.is_of_own:
-                    self._tell_flow(run_id, flow, seen)
+                    self._report_flow(run_id, flow, seen)
                 elif run.of_job is not None:
-                    self._tell_flow(run_id, flow.between(run.of_job.job), seen)
+                    self._report_flow(run_id, flow.between(run.of_job.job), seen)
 
 
 class CutIdentities(Identities):
@@ -106,7 +106,7 @@ class CutIdentities(Identities):
             if name not in alone:
                 if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
                     return False
-                if self._now.knows(name):  # for unknown names `changes` does not tell when to drop it
+                if self._now.knows(name):  # for unknown names `changes` does not show when to drop it
                     alone.add(name)
         return True
 

@@ -110,7 +110,7 @@ class UnchangedSince(CutFacets):
         return isinstance(reporter, str) and self.is_run_as_then(reporter)
 
     def _is_job_same(self, name: JobId, job: Job) -> bool:
-        if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
+        if job.declaration is not None or job.declared_over is not None or self._is_reported_since(job.facets):
             return False
         if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
             return False
@@ -124,7 +124,7 @@ class UnchangedSince(CutFacets):
             return self._are_all_as_then(job.runs)
         return self.reporting_runs.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
-    def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
+    def _is_reported_since(self, facets: Mapping[str, Stamped]) -> bool:
         """Whether any facet was reported since, even with the same content."""
         until_us = self._until_us
         for stamp, _, _ in facets.values():  # noqa: SIM110  takes half the time
@@ -152,4 +152,4 @@ class UnchangedSince(CutFacets):
     def _is_dataset_same(self, dataset: Dataset) -> bool:
         if dataset.observed is None or dataset.was_declared:
             return False
-        return dataset.observed.last_us <= self._until_us and not self._is_told_since(dataset.facets)
+        return dataset.observed.last_us <= self._until_us and not self._is_reported_since(dataset.facets)

@@ -16,10 +16,10 @@ from headwater.graph.sparkplan.scope import Environment, Scope
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What the references in an expression are bound to.
+    """The bindings of the references in an expression.
 
     `unbound` returns the inputs of a column that no scope has, `outside_plan` those of a value that the plan does not
-    contain, given the expression's class.
+    contain, by the expression's class.
     """
 
     environment: Environment

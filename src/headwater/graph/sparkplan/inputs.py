@@ -117,8 +117,8 @@ def alternatives(parts: Sequence[Inputs]) -> Inputs:
 def composed(outer: Transformation, inner: Transformation) -> Transformation:
     """The transformation of a column with `inner` in a value that is used with `outer`.
 
-    An indirect use makes the whole indirect; the outermost one is taken: everything in a filter's condition filters. Of
-    direct uses the strongest is taken.
+    An indirect use makes the composition indirect; the outermost one is taken: everything in a filter's condition
+    filters. Of direct uses the strongest is taken.
 
     >>> composed(AGGREGATION, IDENTITY).subtype
     <Subtype.AGGREGATION: 'AGGREGATION'>

@@ -92,7 +92,7 @@ class ExtractionErrorFacet(View):
     errors: Items[ExtractionFailure] = Field(default_factory=list)
 
     @property
-    def tells_a_gap(self) -> bool:
+    def reports_a_gap(self) -> bool:
         """Whether anything is missing: some producers send the facet even if nothing is."""
         return self.failed_tasks != 0 or bool(self.errors)
 

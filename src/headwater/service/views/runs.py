@@ -122,7 +122,7 @@ def _part_of(parent: ParentRun | None) -> shapes.RunOfParent | None:
 
 def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
     facet = ExtractionErrorFacet.readable(read)
-    if facet is None or not facet.tells_a_gap:
+    if facet is None or not facet.reports_a_gap:
         return None
     return shapes.Gap(
         failedTasks=writable(facet.failed_tasks) or 0,

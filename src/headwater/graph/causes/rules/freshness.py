@@ -16,7 +16,7 @@ _SILENT: Final = 0.75
 _PASSED_OVER: Final = 0.6
 _UNFINISHED: Final = 0.55
 _FEWEST_READS: Final = 3
-"""Reads needed to tell that a reader always reads while the next run is in progress."""
+"""Reads needed to conclude that a reader always reads while the next run is in progress."""
 
 
 def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
