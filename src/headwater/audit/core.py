@@ -4,15 +4,15 @@ It shares no code with the service that wrote the bundle. A bundle is a zip arch
 
     manifest.json         format, the log's key, which entries (`from` up to `to`, without it) of how many (`size`)
     checkpoint.txt        the log's signed head at that size (https://c2sp.org/tlog-checkpoint)
-    since-checkpoint.txt, consistency.json    a head that somebody kept, and the proof that the log only grew since
+    since-checkpoint.txt, consistency.json    an earlier head, and the proof that the log only grew since
     tree.json             the hashes left and right of the entries, with which they give the head
     keys.json             the nodes' public keys (RFC 7517); `nbf` and `revokedFrom` say when each counts
     entries.jsonl         the entries, one a line; of those that are not shown only `index` and `leaf`
     graph.json            the graph that was shown, which `headwater.audit.graph` compares and counts
 
-Checks, by name: `checkpoint` (who signed the head), `consistency` (it adds to the head that was kept), `entry` (each
-gives the leaf it claims), `inclusion` (the leaves, in their order and without a gap, give the head), `signature` (what
-the log calls verified was signed, as it stands here, by a key that counted then).
+Checks, by name: `checkpoint` (who signed the head), `consistency` (it extends the earlier head), `entry` (each gives
+the leaf it claims), `inclusion` (the leaves, in their order and without a gap, give the head), `signature` (each event
+that the log calls verified was signed, exactly as shown, by a key that was valid then).
 
 Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); docs/trust.md (what is signed).
 """
@@ -44,7 +44,7 @@ ERASED = b'{"_deleted":true}'
 HASH_BYTES, SALT_BYTES = 32, 16
 ENTRY_MEMBERS = {"index", "leaf", "kind", "type", "receivedUs", "verdict", "keyId", "facets", "salt", "salts", "parts"}
 ENTRY_MEMBERS |= {"raw"}
-NOT_PROVEN = ("unsigned", "tampered", "unknown-key", "malformed")  # verdicts of the log, beside `ok`
+NOT_PROVEN = ("unsigned", "tampered", "unknown-key", "malformed")  # verdicts of the log other than `ok`
 SIGNATURE_MEMBERS = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
 SIGNATURE_SCHEMAS = {"https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json"}  # all that docs/trust.md lists
 SIGNATURE_SCHEMAS |= {"https://example.org/spec/lineage/signature.json"}  # of other implementations

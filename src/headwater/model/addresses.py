@@ -1,4 +1,4 @@
-"""Addresses of web servers, and those that Java can read: over another a client of Marquez's loses its whole answer."""
+"""Addresses of web servers, and those that Java can parse: on any other, Marquez's client loses the entire answer."""
 
 import re
 from typing import Final

@@ -28,7 +28,7 @@ _LINEAGE: Final = "columnLineage"
 class _Folder(NamedTuple):
     id: DatasetId
     beginning: str
-    """The prefix of all paths in it; empty for a whole bucket."""
+    """The prefix of all paths in it; empty for an entire bucket."""
 
 
 def with_folders(event: RunEvent) -> RunEvent:

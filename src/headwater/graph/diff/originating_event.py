@@ -173,10 +173,10 @@ def _completed(edge: Element, events: Sequence[EventContent], runs: AbstractSet[
                 halves.setdefault((run_id, at, True), position)
             if edge._replace(ends=(*edge.ends[:at], of_job, *edge.ends[at + 1 :])) in event.layout:
                 halves.setdefault((run_id, at, False), position)
-    whole: dict[tuple[Reporter, int], int] = {}  # the other half may have been reported before
+    complete: dict[tuple[Reporter, int], int] = {}  # the other half may have been reported before
     for (reporter, at, _), position in halves.items():
-        whole[reporter, at] = max(position, whole.get((reporter, at), 0))
-    return events[min(whole.values())].log_index if whole else None
+        complete[reporter, at] = max(position, complete.get((reporter, at), 0))
+    return events[min(complete.values())].log_index if complete else None
 
 
 def _verdict(change: Change, event: EventContent, holders: AbstractSet[Reporter]) -> bool | None:

@@ -61,7 +61,7 @@ class CutGraph(UnchangedSince):
             self._cut_control, lambda: (now.named_in_control, self.again.named_in_control)
         )
         self.named_in_flows = LazyItems(self._cut_flows, lambda: (now.named_in_flows, self.again.named_in_flows))
-        self.heard_of: dict[Target, Seen] = {}
+        self.seen_times: dict[Target, Seen] = {}
         """Cache: when jobs and datasets were reported; dropped with these."""
         named = (self.named_in_control, self.named_in_flows)
         self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, *named)
@@ -106,20 +106,20 @@ class CutGraph(UnchangedSince):
         """Drop cached jobs and datasets that may have changed in `now`."""
         for job in jobs:
             self.jobs.forget(job)
-            self.heard_of.pop(target_of(job), None)
+            self.seen_times.pop(target_of(job), None)
         for name in datasets:
             self.datasets.forget(name)
-            self.heard_of.pop(target_of(name), None)
+            self.seen_times.pop(target_of(name), None)
 
     def _forget_all(self) -> None:
         for cut in self._cuts:
             cut.forget_all()
-        self.heard_of.clear()
+        self.seen_times.clear()
 
     @property
     def size(self) -> int:
         """Cached jobs and datasets, and copied runs, for cache limits; times count a quarter."""
-        return self.jobs.size + self.datasets.size + len(self.again.runs) + len(self.heard_of) // 4
+        return self.jobs.size + self.datasets.size + len(self.again.runs) + len(self.seen_times) // 4
 
     def _cut_run(self, run_id: str) -> Run | None:
         run = self.again.runs.get(run_id) or self.now.runs.get(run_id)

@@ -1,6 +1,6 @@
-"""Facets as typed views: read one out of a mapping of facets, and lose nothing that the view does not know.
+"""Facets as typed views, parsed from a mapping of facets; members that a view does not know are preserved.
 
-    view           what a view is; `readable` gives what can be read of a facet, `read` checks the whole of it
+    view           the base of views; `readable` returns the readable parts of a facet, `read` validates all of it
     lenient        validation that drops unreadable parts of a facet
     run            nominalTime, errorMessage, processing_engine, … of a run
     job            jobType, sql, sourceCode, sourceCodeLocation of a job

@@ -116,7 +116,7 @@ class KnowledgeAsOf(Knowledge):
 
     def is_job(self, name: JobId) -> bool:
         """As in `Knowledge`; one unchanged run of the job suffices."""
-        is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
+        is_known = target_of(name) in self._cut.seen_times or self._cut.has_run(name)
         return (is_known and not self.graph.hides(name)) or super().is_job(name)
 
     def job_names(self) -> Iterable[JobId]:
@@ -168,9 +168,9 @@ class KnowledgeAsOf(Knowledge):
     def seen_of(self, node: DatasetId | JobId) -> Seen:
         """As in `Knowledge`; derived from the current runs if only they mention the node, and none was folded again."""
         target = target_of(node)
-        known = self._cut.heard_of.get(target)
+        known = self._cut.seen_times.get(target)
         if known is None and (known := self._seen.from_runs(node)) is not None:
-            self._cut.heard_of[target] = known
+            self._cut.seen_times[target] = known
         return super().seen_of(node) if known is None else known
 
     def _job_tally(self, name: JobId) -> JobTally | None:
