@@ -160,7 +160,7 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
     except Refused as fault:
         report.find("checkpoint", None, str(fault))
     if not head.origin:
-        return head  # whoever wrote it, it says nothing of the log
+        return head  # without the log's signature, it says nothing of the log
     if head.size != manifest["size"]:
         report.find("checkpoint", None, f"the head is of size {head.size}, the manifest says {manifest['size']}")
     _check_consistency(bundle, log_key, head, trust, report)

@@ -1,4 +1,4 @@
-"""A graph in the form a bundle has: comparable whoever folded the events, and in whichever order they came.
+"""A graph in the form of a bundle: independent of the program that folded the events, and of their order of arrival.
 
 It is computed from the rows that store merged facts, with names in place of database-specific ids. So the stored tables
 are summed as they are, and freshly folded facts as they would be stored.

@@ -65,7 +65,7 @@ class Edits:
         return [tag_of(edit.what) or "" for edit in sorted(put, key=lambda edit: (edit.log_index, edit.what))]
 
     def tags_taken_off(self, target: Target) -> set[str]:
-        """The tags that people removed from the target, whoever had added them."""
+        """The tags that people removed from the target, added by people or producers."""
         edits = self._edits.get(target, {}).values()
         return {word for edit in edits if (word := tag_of(edit.what)) and edit.value == b"false"}
 

@@ -1,4 +1,4 @@
-"""Node records: the chain of each node's events, and what is inconsistent in it.
+"""Node records: the chain of each node's events, and inconsistencies in it.
 
 A record maps positions to links, which may arrive in any order; gaps and duplicates come out the same whatever the
 order. What a node says of epochs that ended before (`follows`) gives their expected length.

@@ -1,4 +1,4 @@
-"""The data's path through a job or dataset: its sources and what is derived from it, edge by edge.
+"""The data's path through a job or dataset: its sources, and the data derived from it, edge by edge.
 
 Of all that a job reads and writes, only pairs count that events connect (`sources_of`). Data that a job gets directly
 from another job may go into any output without reported sources.

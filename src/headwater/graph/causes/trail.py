@@ -144,7 +144,7 @@ class _Walk:
 
 
 def _upstream(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
-    """The run that wrote what was read, to be visited for that."""
+    """The next visit: the run that wrote what was read, for that output."""
     is_awaited = writer.by == "whole"  # it may have run since
     return _Next(
         writer.run,
@@ -224,7 +224,7 @@ def _feeds(
     is_stream = history.is_stream(record.summary.job)
     for name in sorted(names):
         if columns is not None and name not in columns:
-            continue  # none of its columns feeds what is wrong
+            continue  # none of its columns feeds the wrong data
         end = record.ends.get(("input", name), NOTHING_REPORTED)
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))

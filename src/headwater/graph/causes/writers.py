@@ -1,4 +1,4 @@
-"""Which runs wrote what was read, as far as the events prove it.
+"""Finds the runs that wrote what was read, as far as the events prove it.
 
 If reader and writer both report the version, the version decides. Otherwise it is the latest run of each writing job
 that had completed before the reader began, and for a stream the one that was running then. Failed attempts in between

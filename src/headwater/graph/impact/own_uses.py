@@ -28,7 +28,7 @@ class OwnUse:
         Args:
             uses: evaluates runs on demand.
             reading: the job's use of the dataset at all.
-            source: what is read.
+            source: the dataset that is read.
             job: the user.
             facets: the `lineage` facets in which its runs report the use; empty if others or a declaration do.
         """

@@ -73,7 +73,7 @@ class Type(NamedTuple):
 def read_type(written: str) -> Type:
     """A type as an engine writes it; an unreadable one becomes a type with that name.
 
-    So does what is nested deeper than a hundred levels: it is compared as text, in lower case.
+    So do types nested deeper than a hundred levels: they are compared as text, in lower case.
 
     >>> read_type("array<DECIMAL(10, 2)>").held
     {'item': Type(name='decimal', bounds='10,2', held={}, is_never_null=False)}

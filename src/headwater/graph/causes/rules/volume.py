@@ -14,7 +14,7 @@ from headwater.model.names import DatasetId
 from headwater.model.words import so_many
 
 _FEWEST: Final = 3
-"""Earlier runs needed to know what is usual."""
+"""The number of earlier runs that a usual count needs."""
 _FAR: Final = 3.5
 """Robust z-scores beyond this are outliers. Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)."""
 _MAD_TO_SIGMA: Final = 0.6745
