@@ -24,6 +24,6 @@ def topic_dataset(bootstrap: str, topic: str, schema: TopicSchema | None) -> Des
 
 def _fields(fields: Iterable[Field]) -> list[dict[str, Any]]:
     return [
-        said(name=field.name, type=field.type, ordinal_position=position, fields=_fields(field.fields))
+        without_empty(name=field.name, type=field.type, ordinal_position=position, fields=_fields(field.fields))
         for position, field in enumerate(fields, start=1)
     ]

@@ -43,7 +43,7 @@ def erase(store: Store, erasure: Erasure) -> tuple[list[str], int]:
     if logged is None or logged.event_type == EDIT:
         raise NotFoundError(f"index: the log has no event {erasure.log_index}")
     [sealed] = store.tree.seals(range(erasure.log_index, erasure.log_index + 1))
-    is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
+    is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_spans(logged.raw))
     paths = [erasure.path, *([_SIGNATURE] if is_signed and erasure.path != _SIGNATURE else [])]
     raw, salt = erase_from(logged.raw, sealed.salt, _not_erased(logged.raw, paths, erasure.path))
     item = EditItem(("entry", str(erasure.log_index)), erased(erasure.path), {"reason": reason})
@@ -54,5 +54,5 @@ def erase(store: Store, erasure: Erasure) -> tuple[list[str], int]:
 
 def _not_erased(raw: bytes, paths: list[str], requested: str) -> list[str]:
     """The paths not erased yet; always with the requested one, so that a repeated request is refused."""
-    erased_paths = {".".join(place.path) for place in facet_places(raw) if raw[place.begin : place.end] == ERASED}
+    erased_paths = {".".join(place.path) for place in facet_spans(raw) if raw[place.begin : place.end] == ERASED}
     return [path for path in paths if path == requested or path not in erased_paths]

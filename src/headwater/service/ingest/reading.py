@@ -128,7 +128,7 @@ def _refuse_too_many_names(event: Event, event_facts: Sequence[Fact]) -> None:
 
 
 def _begin_of_signature(event: RunEvent) -> int | None:
-    of_run = (place.begin for place in reversed(event.places or ()) if place.path == _SIGNATURE)  # usually the last
+    of_run = (span.begin for span in reversed(event.facet_spans or ()) if span.path == _SIGNATURE)  # usually the last
     return next(of_run, None)
 
 

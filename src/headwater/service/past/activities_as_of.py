@@ -41,7 +41,7 @@ class ActivitiesAsOf(Activities):
     def _named_by_last(self, run_id: str) -> KnownRun | None:
         """A run without events, as its latest part named it by then; None if other parts may name it otherwise."""
         claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.reported_run(run_id)
-        if len(claims) != 1 or known is None or self._cut.tellers is None:
+        if len(claims) != 1 or known is None or self._cut.reporting_runs is None:
             return None
         ((job, parts),) = claims.items()
         last = self._cut.reporting_runs.last(job)

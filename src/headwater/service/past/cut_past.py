@@ -215,7 +215,7 @@ class _Needed:
         """The log indexes of the events needed."""
         needed = self._minimal_events.positions()
         if len(needed) > _FEW:
-            needed = self._minimal_events.places(self._stored.holds)
+            needed = self._minimal_events.positions(self._stored.holds)
         return self._without_run | needed
 
 

@@ -144,10 +144,10 @@ class KnowledgeAsOf(Knowledge):
         """As in `Knowledge`; walks the current graph if its edges tell which of them existed then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
-            neighbourhood = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
-            if neighbourhood is not None:
-                return neighbourhood
-        return super().around(node, max_hops)
+            found = past_neighbourhood(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
+            if found is not None:
+                return found
+        return super().neighbourhood(node, max_hops)
 
     def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
         """Whether the node exists now, under the same name."""

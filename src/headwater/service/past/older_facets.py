@@ -70,7 +70,7 @@ class OlderFacets:
         if graph is None or graph.reporting_runs is None:
             return
         ends = ("input", name), ("output", name)
-        for last_event in merge(*map(graph.tellers.back, graph.jobs_naming(name)), reverse=True):
+        for last_event in merge(*map(graph.reporting_runs.back, graph.jobs_naming(name)), reverse=True):
             if not graph.now.runs[last_event[1]].observed.keys().isdisjoint(ends):
                 yield last_event
 

@@ -81,7 +81,7 @@ def _column_lineage(
     max_hops = options.max_hops
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
-    directions: tuple[Way, ...] = ("upstream", "downstream") if options.with_downstream else ("upstream",)
+    directions: tuple[FlowDirection, ...] = ("upstream", "downstream") if options.with_downstream else ("upstream",)
     reached: set[ColumnId] = set()
     beyond: set[ColumnId] = set()
     for direction in directions:

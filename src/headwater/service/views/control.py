@@ -14,8 +14,8 @@ def control_flow(knowledge: Knowledge, job: JobId) -> shapes.ControlFlow:
     """The jobs before and after a job."""
     edges = sorted(control_edges(knowledge.graph, job).items(), key=lambda item: item[0])
 
-    def neighbours(way: Way) -> list[shapes.JobBesides]:
-        return [_neighbour(named, edge) for named, edge in edges if named.way == way]
+    def neighbours(direction: FlowDirection) -> list[shapes.JobBesides]:
+        return [_neighbour(named, edge) for named, edge in edges if named.direction == direction]
 
     return shapes.ControlFlow(job=name_of(job), upstream=neighbours("upstream"), downstream=neighbours("downstream"))
 

@@ -185,7 +185,7 @@ async def diff_of_runs(
         ]
         changes = [each for each in compare(before.layout, after.layout) if touches(each, node, query.namespace)]
         page = changes[query.offset : query.offset + query.limit]
-        log_indexes = [(before if each.way == "went" else after).since[each.element] for each in page]
+        log_indexes = [(before if each.kind == "went" else after).since[each.element] for each in page]
         events = {event.logged.log_index: event async for event in contents_of(sorted({*log_indexes}))}
     ends = (end(as_of, runs[0].run_id), end(as_of, runs[1].run_id))
     return answer(ends, changes, page, [events[log_index] for log_index in log_indexes])

@@ -29,7 +29,7 @@ def answer(
     events: Sequence[ContentOfEvent | None],
 ) -> shapes_diff.Diff:
     """A page of the changes between these two ends, each with the event that reported it."""
-    counts = Counter(change.way for change in changes)
+    counts = Counter(change.kind for change in changes)
     return {
         "from": ends[0],
         "to": ends[1],

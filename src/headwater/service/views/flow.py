@@ -21,7 +21,7 @@ async def flow(knowledge: Knowledge, name: DatasetId, max_hops: int) -> shapes.F
 
 
 def _neighbourhood(knowledge: Knowledge, name: DatasetId, max_hops: int) -> list[DatasetId]:
-    graph, found = knowledge.graph, knowledge.around(name, max_hops)
+    graph, found = knowledge.graph, knowledge.neighbourhood(name, max_hops)
     ends = (end for job in found.jobs for end in (*graph.reads(job), *graph.writes(job)))
     return sorted(filter(graph.shows, {*found.derived, *ends}))
 

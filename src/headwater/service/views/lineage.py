@@ -111,13 +111,13 @@ def _missing(cached: CompressedCache[NodeT, Any], nodes: Sequence[NodeT], few: i
         yield from groups(missing, few) if missing else ((),)
 
 
-def _neighbourhood(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
-    found = knowledge.around(without_column(node), max_hops)
+def _neighbourhood(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Neighbourhood:
+    found = knowledge.neighbourhood(without_column(node), max_hops)
     return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 
-def _composed(knowledge: Knowledge, center: DatasetId | JobId, found: Around) -> bytes:
-    ends = {name: Ends([], []) for name in found.made}
+def _composed(knowledge: Knowledge, center: DatasetId | JobId, found: Neighbourhood) -> bytes:
+    ends = {name: Ends([], []) for name in found.derived}
     if isinstance(center, DatasetId):
         ends[knowledge.graph.shown(center)] = Ends([], [])
     jobs = sorted(found.jobs, key=_node_id)

@@ -13,7 +13,7 @@ Kind = Literal["JOB", "DATASET"]
 
 
 async def neighbours(
-    knowledge: Knowledge, node: DatasetId | JobId, direction: Way, kind: Kind, limit: int, offset: int
+    knowledge: Knowledge, node: DatasetId | JobId, direction: FlowDirection, kind: Kind, limit: int, offset: int
 ) -> shapes.Neighbours:
     """A page of the jobs, or of the datasets, at the other end of an edge, by name.
 
@@ -26,7 +26,7 @@ async def neighbours(
     return shapes.Neighbours(neighbours=page, totalCount=len(found))
 
 
-def _jobs(knowledge: Knowledge, node: DatasetId | JobId, direction: Way) -> list[JobId]:
+def _jobs(knowledge: Knowledge, node: DatasetId | JobId, direction: FlowDirection) -> list[JobId]:
     graph = knowledge.graph
     if isinstance(node, DatasetId):
         jobs = graph.writers(node) if direction == "upstream" else graph.readers(node)
@@ -35,7 +35,7 @@ def _jobs(knowledge: Knowledge, node: DatasetId | JobId, direction: Way) -> list
     return [job for job in jobs if knowledge.is_job(job)]
 
 
-def _datasets(knowledge: Knowledge, node: DatasetId | JobId, direction: Way) -> list[DatasetId]:
+def _datasets(knowledge: Knowledge, node: DatasetId | JobId, direction: FlowDirection) -> list[DatasetId]:
     graph = knowledge.graph
     if isinstance(node, JobId):
         return [*filter(graph.shows, graph.reads(node) if direction == "upstream" else graph.writes(node))]

@@ -87,7 +87,7 @@ def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]",
 def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
     """By column: its tags in order."""
     by_people = tags_set_by_people(knowledge.graph.edits, knowledge.graph.members(name))
-    reported = (tag for tag in knowledge.reported_tags(name) if as_said(tag) not in by_people.taken_off)
+    reported = (tag for tag in knowledge.reported_tags(name) if api_spelling(tag) not in by_people.taken_off)
     on: dict[str, dict[str, None]] = defaultdict(dict)
     for column, word in (*by_people.put, *reported):
         if column is not None:
