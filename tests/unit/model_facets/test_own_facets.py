@@ -43,7 +43,7 @@ def by_flink() -> Iterator[bytes]:
         RunUpdate(flink.RUN, "RUNNING", 1_900_000),
         RunUpdate(flink.RUN, "FAIL", 1_900_000, failure=failure),
         RunUpdate(flink.RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence="no answer for 6 s"),
-        RunUpdate(flink.RUN, "RUNNING", 1_900_000, takes_back=True),
+        RunUpdate(flink.RUN, "RUNNING", 1_900_000, is_retraction=True),
     ):
         yield flink_event(told, flink.AROUND)
 
