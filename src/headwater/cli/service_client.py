@@ -282,7 +282,7 @@ def _name(parameter: re.Match[str]) -> str:
 
 def _unaskable(fault: httpx.InvalidURL | UnicodeError) -> str:
     """The error message if no request can be made of the input."""
-    if isinstance(fault, UnicodeEncodeError):
+    if isinstance(fault, UnicodeEncodeError) and fault.encoding != "idna":  # on Python 3.13 a host name may be at fault
         return f"an argument is not valid UTF-8 ({fault.reason})"
     return f"the arguments do not form a valid request: {fault}"
 
