@@ -113,12 +113,10 @@ def parts(datasets: int) -> tuple[Load, ...]:
     return tuple(load for load in found if load.pipelines and (load.hubs or load.name != "hub"))
 
 
-def main() -> None:
-    """Measure each size and print the figures side by side."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000], help="numbers of datasets")
+def add_options(parser: argparse.ArgumentParser, sizes: Sequence[int]) -> None:
+    """Add the options of filled homes and their reads; `sizes` is the default of `--sizes`."""
+    parser.add_argument("--sizes", type=int, nargs="+", default=sizes, help="numbers of datasets")
     parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
-    parser.add_argument("--only", default="", help="prefixes of endpoints to read, separated by commas")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
     parser.add_argument(
         "--settle",
@@ -126,6 +124,13 @@ def main() -> None:
         default=240,
         help="at most this many seconds of waiting for the service to be idle (default 240)",
     )
+
+
+def main() -> None:
+    """Measure each size and print the figures side by side."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser, sizes=[1_000, 10_000])
+    parser.add_argument("--only", default="", help="prefixes of endpoints to read, separated by commas")
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from ingest import MARQUEZ_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
 from past import Compared, of_large_graph
-from reads import Load, Measurements, answers, filled_home
+from reads import Load, Measurements, add_options, answers, filled_home
 from support.served import Figures, measured, served
 
 from headwater.model.producer import VERSION
@@ -84,16 +84,8 @@ READS: Final = (
 def main() -> None:
     """Measure, and print the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="numbers of datasets")
-    parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
+    add_options(parser, sizes=[1_000, 10_000, 100_000])
     parser.add_argument("--events", type=int, default=4_000, help="of each ingest (default 4000)")
-    parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument(
-        "--settle",
-        type=float,
-        default=240,
-        help="at most this many seconds of waiting for the service to be idle (default 240)",
-    )
     parser.add_argument("--postgresql", metavar="URL", help="a database on which the ingest is measured too")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
