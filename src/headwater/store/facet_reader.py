@@ -15,7 +15,7 @@ from headwater.store.connection import Row
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
 
-ToldT = TypeVar("ToldT")
+ReportT = TypeVar("ReportT")
 
 OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
 """As `ObservedFacet.is_of_dataset`."""
@@ -311,7 +311,7 @@ class FacetReader(Bounded):
         return [DatasetId(*row) for row in self._fact_rows(sql, 2 * self._bound)]
 
 
-def _reported(kind: Callable[..., ToldT], rows: Iterable[Row]) -> list[ToldT]:
+def _reported(kind: Callable[..., ReportT], rows: Iterable[Row]) -> list[ReportT]:
     """From time, digest, run key and the columns of the kind."""
     return [kind(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 

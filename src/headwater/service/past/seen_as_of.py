@@ -22,7 +22,7 @@ from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.tallies.tally import DatasetTally, JobTally
 
-ToldT = TypeVar("ToldT")
+MentionT = TypeVar("MentionT")
 
 _LATELY: Final = 64
 """Runs examined, from the last one back: a dataset that so many jobs touch is likely mentioned by one of them."""
@@ -120,7 +120,9 @@ class SeenAsOf:
             mentioned_us = max((mentioned_us, *(us for each, us in mentions if each == name)))
         return None
 
-    def runs_backwards(self, mentions_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+    def runs_backwards(
+        self, mentions_of: Callable[[Run], Iterator[MentionT]]
+    ) -> Iterator[tuple[int, Iterator[MentionT]]]:
         """Runs not folded again by their last event by then, latest first: its time, and what the run mentions."""
         runs = self._now.graph.runs
         for last_us, run_id in self._now.run_intervals.back_from(self._until_us):
