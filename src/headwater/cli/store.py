@@ -89,10 +89,11 @@ def copy(
         counted_progress() as count,
     ):
         result = copied(here, there, partial(count, "copying"))
-    for warning in misplaced_warning(result.misplaced, "copy"):
+    warnings = [*misplaced_warning(result.misplaced, "copy")]
+    for warning in warnings:
         say(f"warning: {warning}", err=True)
     if json_output:
-        typer.echo(orjson.dumps(_members(result)))
+        typer.echo(orjson.dumps(_members(result) | {"warnings": warnings}))
     else:
         say(_sentence(result))
     if not result.is_same:

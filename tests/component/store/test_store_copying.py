@@ -138,9 +138,9 @@ def test_the_command_copies_and_says_so(tmp_path: Path, cluster: Cluster) -> Non
     first = command.invoke(app, ["store", "copy", str(tmp_path / "from.db"), url, "--json"])
     again = command.invoke(app, ["store", "copy", url, str(tmp_path / "to.db")])
 
-    told = json.loads(first.stdout)
-    assert (first.exit_code, told["same"], told["copied"]) == (0, True, 43)
-    assert told["from"] == told["to"]
+    copied = json.loads(first.stdout)
+    assert (first.exit_code, copied["same"], copied["copied"], copied["warnings"]) == (0, True, 43, [])
+    assert copied["from"] == copied["to"]
     assert again.exit_code == 0
     assert again.stdout.startswith("43 entries copied; FROM and TO are identical: 43 entries sha256:")
     assert "copying: 43 of 43" in again.stderr
@@ -180,10 +180,12 @@ def test_an_event_under_another_time_or_run_than_its_own_is_told_and_copied_as_i
     with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
         database.execute(f"UPDATE log SET {edit} WHERE idx IN (8, 12)")  # noqa: S608  words of ours
 
-    told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db"), "--json"])
 
-    assert "the database has 2 events under a time or run that differs from the bytes" in told.stderr
-    assert "entries: 8, 12; the copy uses the bytes" in told.stderr
+    (warning,) = json.loads(result.stdout)["warnings"]
+    assert "the database has 2 events under a time or run that differs from the bytes" in warning
+    assert "entries: 8, 12; the copy uses the bytes" in warning
+    assert f"warning: {warning}" in result.stderr
 
 
 def others(path: Path) -> None:
