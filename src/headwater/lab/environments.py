@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +11,9 @@ from headwater.lab import once
 from headwater.lab.once import PROJECT
 
 _DONE: Final = "made"
+_PACKAGES: Final = "packages"
+_OLDEST_MINOR: Final = 11
+"""Of Python 3, as in pyproject.toml."""
 
 
 def lock_of(part: str, project: Path = PROJECT) -> Path:
@@ -24,9 +26,10 @@ def lock_of(part: str, project: Path = PROJECT) -> Path:
 
 
 def is_created(part: str, project: Path = PROJECT) -> bool:
-    """Whether the environment is complete, of this Python version, and matches the current lock."""
-    is_complete = once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
-    return is_complete and packages_of(part, project).is_dir()
+    """Whether the environment is complete, matches the current lock, and its Python is still on this machine."""
+    folder = folder_of(part, project)
+    is_complete = once.is_done(folder / _DONE, lock_of(part, project)) and packages_of(part, project).is_dir()
+    return is_complete and (folder / "bin" / "python").exists()
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:
@@ -35,26 +38,48 @@ def folder_of(part: str, project: Path = PROJECT) -> Path:
 
 
 def packages_of(part: str, project: Path = PROJECT) -> Path:
-    """The `site-packages` folder of a part's environment."""
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    return folder_of(part, project) / "lib" / version / "site-packages"
+    """The packages of a part's environment: a link to its `site-packages`, whatever its Python version."""
+    return folder_of(part, project) / _PACKAGES
 
 
-def make(part: str, project: Path = PROJECT) -> None:
+def make(part: str, project: Path = PROJECT, *, newest_minor: int | None = None) -> None:
     """Install exactly the packages of the part's lock; an incomplete installation is removed first.
 
+    `newest_minor` is the newest Python 3 that the packages support: Headwater's own Python is used unless it is newer.
+
     Raises:
-        SetupError: a package could not be installed.
+        SetupError: this machine has no such Python, or a package could not be installed.
     """
     lock, folder = lock_of(part, project), folder_of(part, project)
     shutil.rmtree(folder, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
-    venv.create(folder, with_pip=not uv.exists(), symlinks=True)
+    interpreter = sys.executable if newest_minor is None else _interpreter(part, newest_minor)
+    _run([interpreter, "-m", "venv", *(["--without-pip"] if uv.exists() else []), str(folder)], f"create {folder}")
     python = str(folder / "bin" / "python")
     # uv shares files between environments: half a minute for 330 MB, and no time at all for the next project's.
     installer = [str(uv), "pip", "install", "--python", python] if uv.exists() else [python, "-m", "pip", "install"]
     arguments = ["--quiet", "--no-deps", "--require-hashes", "-r", str(lock)]
-    done = subprocess.run([*installer, *arguments], capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:
-        raise SetupError(f"cannot install the packages in {lock}: {done.stderr.strip()[-400:]}")
+    _run([*installer, *arguments], f"install the packages in {lock}")
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    (folder / _PACKAGES).symlink_to(site_packages.relative_to(folder))
     once.done(folder / _DONE, lock)
+
+
+def _interpreter(part: str, newest_minor: int) -> str:
+    """This Python, or the newest one on the PATH that is not newer than that."""
+    if sys.version_info.minor <= newest_minor:
+        return sys.executable
+    names = [f"python3.{minor}" for minor in range(newest_minor, _OLDEST_MINOR - 1, -1)]
+    for path in filter(None, map(shutil.which, names)):
+        if subprocess.run([path, "-c", "import venv"], capture_output=True, check=False).returncode == 0:  # noqa: S603
+            return path
+    raise SetupError(
+        f"the packages of {part} do not support Python 3.{sys.version_info.minor}:"
+        f" install one of {', '.join(names)}, then try again"
+    )
+
+
+def _run(command: list[str], purpose: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode != 0:
+        raise SetupError(f"cannot {purpose}: {(done.stderr or done.stdout).strip()[-400:]}")

@@ -30,6 +30,9 @@ MORE_SETTINGS: Final = "HEADWATER_FLINK_CONFIG"
 TRANSPORT: Final = PROJECT / "build" / "signing-transport"
 """The transport that signs what OpenLineage's listener tells, where `make` has built it."""
 
+_NEWEST_PYTHON: Final = 12
+"""PyFlink 2.1 has no wheel for Python 3.13."""
+
 _SLOTS: Final = 8
 _LOGGING: Final = f"-Dlog4j.configurationFile={Path(__file__).with_name('log4j2.properties')}"
 # The Java 17 modules that Flink's own configuration opens, which its libraries need.
@@ -125,6 +128,7 @@ JOBMANAGER: Final = Part(
     address=f"http://{HOST}:{{port}}",
     pom=FLINK,
     python=FLINK,
+    newest_python=_NEWEST_PYTHON,
     environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: _java("384m", site, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"),
@@ -139,6 +143,7 @@ TASKMANAGER: Final = Part(
     needs=("jobmanager",),
     pom=FLINK,
     python=FLINK,
+    newest_python=_NEWEST_PYTHON,
     environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: [

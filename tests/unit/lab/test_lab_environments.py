@@ -1,6 +1,7 @@
 """Python environments of parts."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,7 @@ def test_every_part_with_an_environment_of_its_own_has_a_lock_with_hashes() -> N
 
 
 def test_a_changed_lock_is_installed_again_and_the_environment_has_nothing_of_ours(tmp_path: Path) -> None:
-    lock = tmp_path / "jvm" / "part" / "requirements.lock"
-    lock.parent.mkdir(parents=True)
-    lock.write_text("# nothing\n")
+    lock = _lock(tmp_path, "# nothing\n")
     before = environments.is_created("part", tmp_path)
     environments.make("part", tmp_path)
     created = environments.is_created("part", tmp_path)
@@ -32,21 +31,50 @@ def test_a_changed_lock_is_installed_again_and_the_environment_has_nothing_of_ou
     assert (environments.folder_of("part", tmp_path) / "bin" / "python").resolve() == Path(sys.executable).resolve()
 
 
-def test_an_environment_of_another_python_is_made_anew(tmp_path: Path) -> None:
-    lock = tmp_path / "jvm" / "part" / "requirements.lock"
-    lock.parent.mkdir(parents=True)
-    lock.write_text("# nothing\n")
+def test_an_environment_whose_python_is_no_longer_there_is_made_anew(tmp_path: Path) -> None:
+    _lock(tmp_path, "# nothing\n")
     environments.make("part", tmp_path)
-    of_this = environments.packages_of("part", tmp_path).parent
-    of_this.rename(of_this.with_name("python3.9"))
+    python = environments.folder_of("part", tmp_path) / "bin" / "python"
+    python.unlink()
+    python.symlink_to(tmp_path / "removed")
 
     assert not environments.is_created("part", tmp_path)
 
 
+def test_packages_that_do_not_support_this_python_get_an_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lock(tmp_path, "# nothing\n")
+    older = sys.version_info.minor - 1
+    monkeypatch.setattr(environments, "_OLDEST_MINOR", older - 1)
+    broken = tmp_path / f"python3.{older}"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+    works = tmp_path / f"python3.{older - 1}"
+    works.symlink_to(getattr(sys, "_base_executable", sys.executable))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    environments.make("part", tmp_path, newest_minor=older)
+
+    python = environments.folder_of("part", tmp_path) / "bin" / "python"
+    assert tmp_path / works.name in (python.parent / each.readlink() for each in _links(python))
+    assert environments.is_created("part", tmp_path)
+
+
+def test_packages_that_do_not_support_any_python_here_are_refused_with_those_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lock(tmp_path, "# nothing\n")
+    older = sys.version_info.minor - 1
+    monkeypatch.setattr(environments, "_OLDEST_MINOR", older)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(SetupError, match=rf"part do not support Python 3\.\d+: install one of python3\.{older}, then"):
+        environments.make("part", tmp_path, newest_minor=older)
+
+
 def test_a_package_that_cannot_be_installed_is_told_with_the_lock_that_names_it(tmp_path: Path) -> None:
-    lock = tmp_path / "jvm" / "part" / "requirements.lock"
-    lock.parent.mkdir(parents=True)
-    lock.write_text("nowhere @ file:///nowhere --hash=sha256:" + "0" * 64 + "\n")
+    _lock(tmp_path, "nowhere @ file:///nowhere --hash=sha256:" + "0" * 64 + "\n")
 
     with pytest.raises(SetupError, match=r"cannot install the packages in .*part/requirements\.lock"):
         environments.make("part", tmp_path)
@@ -57,3 +85,18 @@ def test_a_package_that_cannot_be_installed_is_told_with_the_lock_that_names_it(
 def test_without_the_projects_sources_the_missing_lock_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"needs Headwater's sources .*requirements\.lock is missing"):
         environments.lock_of("part", tmp_path)
+
+
+def _lock(project: Path, text: str) -> Path:
+    """The lock of a part, written."""
+    lock = project / "jvm" / "part" / "requirements.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text(text)
+    return lock
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The link and those it leads through."""
+    while path.is_symlink():
+        yield path
+        path = path.parent / path.readlink()
