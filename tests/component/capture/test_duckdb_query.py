@@ -1,4 +1,4 @@
-"""Queries of real Iceberg tables by DuckDB: their answers, their runs, and the graph that Trino's would make, too."""
+"""Queries of real Iceberg tables by DuckDB: their rows, their runs, and the graph, which is the same as Trino's."""
 
 import json
 import re
@@ -38,29 +38,29 @@ def lake(tmp_path: Path) -> Catalog:
     return catalog
 
 
-class Told:
-    """What was told, as JSON."""
+class EventRecorder:
+    """Collects the events that a query emits, parsed."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self.outward = EventOutput(lambda: datetime.now(UTC), lambda raw: self.events.append(json.loads(raw)))
+        self.output = EventOutput(lambda: datetime.now(UTC), lambda raw: self.events.append(json.loads(raw)))
 
 
-def asked(lake: Catalog, sql: str, told: Told, dialect: str = "trino") -> list[tuple[Any, ...]]:
+def query(lake: Catalog, sql: str, recorder: EventRecorder, dialect: str = "trino") -> list[tuple[Any, ...]]:
     run = "0198f7d0-1111-7222-8333-444455556666"
-    return list(run_query(QueryRequest(sql, dialect, JOB), lambda _: lake, run, told.outward).rows)
+    return list(run_query(QueryRequest(sql, dialect, JOB), lambda _: lake, run, recorder.output).rows)
 
 
-def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(
+def test_a_query_returns_its_rows_and_its_run_reads_the_table_named_by_its_location(
     lake: Catalog, tmp_path: Path, shared: Path
 ) -> None:
-    told = Told()
+    recorder = EventRecorder()
 
-    rows = asked(lake, "SELECT supplier, price FROM lake.sales.orders WHERE hour < 10 ORDER BY 1", told)
+    rows = query(lake, "SELECT supplier, price FROM lake.sales.orders WHERE hour < 10 ORDER BY 1", recorder)
 
     assert rows == [("a", Decimal("2.50")), ("b", Decimal("3.00"))]
-    assert [event["eventType"] for event in told.events] == ["START", "COMPLETE"]
-    (orders,) = told.events[-1]["inputs"]
+    assert [event["eventType"] for event in recorder.events] == ["START", "COMPLETE"]
+    (orders,) = recorder.events[-1]["inputs"]
     assert (orders["namespace"], orders["name"]) == ("file", f"{tmp_path}/lake/warehouse/sales/orders")
     facets = orders["facets"]
     assert (facets["catalog"]["type"], facets["catalog"]["metadataUri"]) == (
@@ -68,28 +68,31 @@ def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(
         f"sqlite:{tmp_path}/lake/catalog.db",
     )
     assert [field["name"] for field in facets["schema"]["fields"]] == ["supplier", "price", "hour"]
-    figures = told.events[-1]["run"]["facets"]["headwater_run"]
+    figures = recorder.events[-1]["run"]["facets"]["headwater_run"]
     assert (figures["recordsIn"], figures["recordsOut"]) == (3, 2)
-    assert "outputs" not in told.events[-1] or not told.events[-1]["outputs"]
+    assert "outputs" not in recorder.events[-1] or not recorder.events[-1]["outputs"]
     specification = Specification(shared / "openlineage")
-    assert [complaint for event in told.events for complaint in specification.complaints_about_ours(event)] == []
+    assert [violation for event in recorder.events for violation in specification.complaints_about_ours(event)] == []
 
 
 def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Catalog, tmp_path: Path) -> None:
-    told = Told()
+    recorder = EventRecorder()
 
-    rows = asked(lake, f"{REVENUE} GROUP BY supplier", told)
+    rows = query(lake, f"{REVENUE} GROUP BY supplier", recorder)
 
     assert sorted(rows) == [("a", Decimal("6.50")), ("b", Decimal("3.00"))]
-    ended = told.events[-1]
-    assert (ended["job"]["namespace"], ended["job"]["name"]) == ("dashboards", "revenue.by_supplier")
-    (dashboard,) = ended["outputs"]
+    complete = recorder.events[-1]
+    assert (complete["job"]["namespace"], complete["job"]["name"]) == ("dashboards", "revenue.by_supplier")
+    (dashboard,) = complete["outputs"]
     assert (dashboard["namespace"], dashboard["name"]) == ("dashboards", "revenue")
     lineage = dashboard["facets"]["columnLineage"]
     orders = f"{tmp_path}/lake/warehouse/sales/orders"
     assert {
-        column: {(each["name"], each["field"], each["transformations"][0]["subtype"]) for each in made["inputFields"]}
-        for column, made in lineage["fields"].items()
+        column: {
+            (source["name"], source["field"], source["transformations"][0]["subtype"])
+            for source in field["inputFields"]
+        }
+        for column, field in lineage["fields"].items()
     } == {
         "by_supplier.supplier": {(orders, "supplier", "IDENTITY")},
         "by_supplier.total": {(orders, "price", "AGGREGATION"), (orders, "supplier", "GROUP_BY")},
@@ -102,12 +105,12 @@ def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Cat
     [
         ("SELECT count(*) FROM lake.sales.orders", [(3,)]),
         ("SELECT count(*) FROM LAKE.Sales.Orders WHERE Hour > 10", [(1,)]),
-        ("SELECT approx_distinct(supplier) FROM lake.sales.orders", [(2,)]),  # Trino's word for DuckDB's
+        ("SELECT approx_distinct(supplier) FROM lake.sales.orders", [(2,)]),  # Trino's name of the function
         ("SELECT a.hour FROM lake.sales.orders a JOIN lake.sales.orders b ON a.hour = b.hour + 1", [(2,)]),
     ],
 )
-def test_queries_in_trinos_words_are_answered(sql: str, answer: list[tuple[Any, ...]], lake: Catalog) -> None:
-    assert asked(lake, sql, Told()) == answer
+def test_queries_in_trinos_dialect_return_their_rows(sql: str, answer: list[tuple[Any, ...]], lake: Catalog) -> None:
+    assert query(lake, sql, EventRecorder()) == answer
 
 
 ROW = {"supplier": "a", "price": Decimal("4.00"), "hour": 30}
@@ -146,35 +149,37 @@ ROW = {"supplier": "a", "price": Decimal("4.00"), "hour": 30}
         ),
     ],
 )
-def test_duckdbs_own_words_are_answered_from_all_that_they_mean(
+def test_queries_in_duckdbs_own_syntax_return_their_rows(
     sql: str, answer: list[tuple[Any, ...]], lake: Catalog
 ) -> None:
-    assert asked(lake, sql, Told(), "duckdb") == answer
+    assert query(lake, sql, EventRecorder(), "duckdb") == answer
 
 
 def test_only_columns_that_a_query_names_are_read(lake: Catalog) -> None:
-    told = Told()
+    recorder = EventRecorder()
 
-    with pytest.raises(duckdb.BinderException) as fault:
-        asked(lake, "SELECT max(hour) AS h FROM lake.sales.orders WHERE nobody > 0 GROUP BY supplier", told, "duckdb")
+    with pytest.raises(duckdb.BinderException) as error:
+        query(
+            lake, "SELECT max(hour) AS h FROM lake.sales.orders WHERE nobody > 0 GROUP BY supplier", recorder, "duckdb"
+        )
 
-    assert "supplier" in str(fault.value)
-    assert "price" not in str(fault.value)
+    assert "supplier" in str(error.value)
+    assert "price" not in str(error.value)
 
 
-def test_a_query_that_fails_is_a_run_that_failed_and_shows_no_values(lake: Catalog) -> None:
-    told = Told()
+def test_a_query_that_fails_is_a_failed_run_and_shows_no_values(lake: Catalog) -> None:
+    recorder = EventRecorder()
 
     with pytest.raises(Exception, match="Could not convert"):
-        asked(lake, "SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", told)
+        query(lake, "SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", recorder)
 
-    assert [event["eventType"] for event in told.events] == ["START", "FAIL"]
-    message = told.events[-1]["run"]["facets"]["errorMessage"]["message"]
+    assert [event["eventType"] for event in recorder.events] == ["START", "FAIL"]
+    message = recorder.events[-1]["run"]["facets"]["errorMessage"]["message"]
     assert message.startswith("ConversionException in ")
 
 
 @pytest.mark.parametrize(
-    ("sql", "error", "words"),
+    ("sql", "error", "pattern"),
     [
         ("SELECT 1 FROM orders", InvalidInputError, "catalog.schema.table"),
         ("DELETE FROM lake.sales.orders", InvalidInputError, "expected a query"),
@@ -183,49 +188,49 @@ def test_a_query_that_fails_is_a_run_that_failed_and_shows_no_values(lake: Catal
         ("SELECT * FROM read_csv('/etc/passwd')", Exception, "disabled|Permission|configuration"),
     ],
 )
-def test_what_is_no_query_of_known_tables_is_refused(
-    sql: str, error: type[Exception], words: str, lake: Catalog
+def test_a_statement_that_is_not_a_query_of_known_tables_is_refused(
+    sql: str, error: type[Exception], pattern: str, lake: Catalog
 ) -> None:
-    with pytest.raises(error, match=words):
-        asked(lake, sql, Told(), "duckdb")
+    with pytest.raises(error, match=pattern):
+        query(lake, sql, EventRecorder(), "duckdb")
 
 
-def test_a_dialect_that_is_not_known_is_refused(lake: Catalog) -> None:
+def test_an_unknown_dialect_is_refused(lake: Catalog) -> None:
     with pytest.raises(InvalidInputError, match="sql: unknown dialect 'nosuch'; expected one of "):
-        asked(lake, "SELECT 1", Told(), "nosuch")
+        query(lake, "SELECT 1", EventRecorder(), "nosuch")
 
 
-def test_the_command_asks_the_lake_of_this_machine_and_prints_csv(lake: Catalog, tmp_path: Path) -> None:
+def test_the_command_queries_the_lake_of_this_machine_and_prints_csv(lake: Catalog, tmp_path: Path) -> None:
     environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
 
-    done = CliRunner(env=environment).invoke(
+    result = CliRunner(env=environment).invoke(
         app, ["sql", "run", "-e", "SELECT supplier, hour FROM lake.sales.orders ORDER BY hour"], catch_exceptions=False
     )
 
-    assert done.stdout.splitlines() == ["supplier,hour", "a,1", "b,2", "a,30"]
+    assert result.stdout.splitlines() == ["supplier,hour", "a,1", "b,2", "a,30"]
     assert lake.table_exists("sales.orders")
 
 
-def test_where_there_is_no_lake_yet_it_is_said_what_makes_one(tmp_path: Path) -> None:
+def test_without_a_lake_the_command_fails_and_creates_none(tmp_path: Path) -> None:
     environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
 
-    done = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", "SELECT 1 FROM lake.raw.flights"])
+    result = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", "SELECT 1 FROM lake.raw.flights"])
 
-    assert isinstance(done.exception, NotFoundError)
-    assert str(done.exception).startswith(f"no lake at {tmp_path}/")
+    assert isinstance(result.exception, NotFoundError)
+    assert str(result.exception).startswith(f"no lake at {tmp_path}/")
     assert not [*tmp_path.glob("lake/*.db")]
 
 
-def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
-    done = CliRunner().invoke(app, ["sql", "run", "select 1"])
+def test_a_query_passed_as_a_file_gets_the_hint_to_use_the_option() -> None:
+    result = CliRunner().invoke(app, ["sql", "run", "select 1"])
 
-    assert done.exit_code == 1
-    assert str(done.exception) == "select 1: No such file or directory; to pass the query itself, use -e"
+    assert result.exit_code == 1
+    assert str(result.exception) == "select 1: No such file or directory; to pass the query itself, use -e"
 
 
 @pytest.mark.usefixtures("lake")
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "expected"),
     [
         ("SELECT nope FROM lake.sales.orders", 'Referenced column "nope" not found in FROM clause!'),
         ("SELECT no_such(hour) FROM lake.sales.orders", "Function with name no_such does not exist!"),
@@ -234,16 +239,16 @@ def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
         ("SELECT date_parse(supplier, '%Y') FROM lake.sales.orders", "got a value that it does not accept"),
     ],
 )
-def test_a_query_that_fails_is_told_in_a_sentence_without_values(sql: str, said: str, tmp_path: Path) -> None:
+def test_a_failed_query_is_reported_in_one_sentence_without_values(sql: str, expected: str, tmp_path: Path) -> None:
     environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
 
-    done = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", sql])
+    result = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", sql])
 
-    told, waiting, *more = done.stderr.splitlines()
-    assert done.exit_code == 1
-    assert isinstance(done.exception, SystemExit)
-    assert told.startswith("headwater: sql: ")
-    assert said in told
-    assert not re.search(r"'[ab]'|\"[ab]\"", told)
-    assert waiting.startswith(f"2 lineage events not sent yet, in {tmp_path}/spool: ")
+    message, spooled, *more = result.stderr.splitlines()
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert message.startswith("headwater: sql: ")
+    assert expected in message
+    assert not re.search(r"'[ab]'|\"[ab]\"", message)
+    assert spooled.startswith(f"2 lineage events not sent yet, in {tmp_path}/spool: ")
     assert more == []

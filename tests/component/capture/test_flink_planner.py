@@ -1,4 +1,4 @@
-"""The trees that column lineage is tested with are those of the real planner."""
+"""The plan trees that column lineage is tested with are those of the real planner."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def _flink_is_fetched() -> None:
 
 @pytest.mark.usefixtures("_flink_is_fetched")
 def test_the_planner_makes_the_recorded_trees_of_the_statements() -> None:
-    found = planned()
+    trees = planned()
 
-    assert list(found) == [one.name for one in statements()]
-    assert found == recorded()
+    assert list(trees) == [statement.name for statement in statements()]
+    assert trees == recorded()

@@ -97,7 +97,7 @@ COMPILE AND EXECUTE PLAN 'file://{home}/one.json' FOR INSERT INTO copy SELECT id
 EXECUTE PLAN 'file://{home}/one.json';
 """
 
-_IN_NO_CATALOG = """
+_WITHOUT_CATALOG = """
 import sys
 from pyflink.table import DataTypes, EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
 
@@ -136,31 +136,31 @@ class Work:
     def run(self, file: str, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         (self.home / file).write_text(text)
         command = [sys.executable, "-m", "headwater.cli.main", "flink", "run", str(self.home / file), "--json"]
-        there = ["--url", self.flink.address("jobmanager"), "--endpoint", f"{self.service.url}/api/v1/lineage"]
+        addresses = ["--url", self.flink.address("jobmanager"), "--endpoint", f"{self.service.url}/api/v1/lineage"]
         environment = {**os.environ, "HEADWATER_HOME": str(self.home / "headwater")}
         return subprocess.run(
-            [*command, *there, *arguments], env=environment, capture_output=True, text=True, timeout=300
+            [*command, *addresses, *arguments], env=environment, capture_output=True, text=True, timeout=300
         )
 
     def edges(self, route: str, dataset: str) -> set[tuple[str, str]]:
         node = quote(f"dataset:{dataset}", safe="")
-        answer = httpx.get(f"{self.service.url}/api/v1/{route}?nodeId={node}&depth=9&withDownstream=true", timeout=60)
-        nodes = answer.raise_for_status().json()["graph"]
+        response = httpx.get(f"{self.service.url}/api/v1/{route}?nodeId={node}&depth=9&withDownstream=true", timeout=60)
+        nodes = response.raise_for_status().json()["graph"]
         return {(edge["origin"], edge["destination"]) for node in nodes for edge in node["outEdges"]}
 
     def get(self, path: str) -> Any:  # noqa: ANN401
         return httpx.get(f"{self.service.url}/api/v1/{path}", timeout=60).raise_for_status().json()
 
     def state_of(self, job: str, run: str) -> str:
-        """Of the one run that the job has."""
-        (found,) = self.get(f"namespaces/flink-jobs/jobs/{quote(job)}/runs")["runs"]
-        assert found["id"] == run
-        return str(found["state"])
+        """State of the job's only run."""
+        (only_run,) = self.get(f"namespaces/flink-jobs/jobs/{quote(job)}/runs")["runs"]
+        assert only_run["id"] == run
+        return str(only_run["state"])
 
     def job_in_flink(self, job_id: str) -> dict[str, Any]:
-        answer = httpx.get(f"{self.flink.address('jobmanager')}/jobs/{job_id}", timeout=60)
-        found: dict[str, Any] = answer.raise_for_status().json()
-        return found
+        response = httpx.get(f"{self.flink.address('jobmanager')}/jobs/{job_id}", timeout=60)
+        job: dict[str, Any] = response.raise_for_status().json()
+        return job
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def work(flink: Lab, tmp_path: Path) -> Iterator[Work]:
 
 
 def _await_end(url: str, job_id: str) -> None:
-    """Until then it holds slots that other tests need."""
+    """Wait for the job's end: until then it holds slots that other tests need."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         if httpx.get(f"{url}/jobs/{job_id}", timeout=60).json()["state"] in ("CANCELED", "FAILED", "FINISHED"):
@@ -184,11 +184,11 @@ def _await_end(url: str, job_id: str) -> None:
         time.sleep(0.1)
 
 
-def test_a_file_of_sql_is_a_graph_of_physical_names_and_columns(work: Work) -> None:
-    done = work.run("job.sql", _SQL.format(home=work.home))
+def test_a_file_of_sql_becomes_a_graph_of_physical_names_and_columns(work: Work) -> None:
+    result = work.run("job.sql", _SQL.format(home=work.home))
 
-    assert done.returncode == 0, done.stderr
-    (told,) = json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    (reported,) = json.loads(result.stdout)
     home = work.home
     orders, totals, topic = f"file:{home}/orders", f"file:{home}/lake/sales/totals", "kafka://127.0.0.1:1:who"
     job = "job:flink-jobs:orders to lake"
@@ -205,29 +205,35 @@ def test_a_file_of_sql_is_a_graph_of_physical_names_and_columns(work: Work) -> N
         # WHERE id > 0 decides about all of a row.
         *((f"datasetField:{orders}:id", f"datasetField:{totals}:{column}") for column in ("note", "supplier", "total")),
     }
-    flink_job = work.job_in_flink(told["jobId"])
+    flink_job = work.job_in_flink(reported["jobId"])
     (run,) = work.get(f"namespaces/flink-jobs/jobs/{quote('orders to lake')}/runs")["runs"]
-    assert (told["name"], run["id"], told["gaps"]) == (flink_job["name"], told["runId"], [])
-    assert told["runId"] == run_of_job(told["jobId"], flink_job["start-time"])
+    assert (reported["name"], run["id"], reported["gaps"]) == (flink_job["name"], reported["runId"], [])
+    assert reported["runId"] == run_of_job(reported["jobId"], flink_job["start-time"])
     log = httpx.get(f"{work.service.url}/api/v1/events/lineage?limit=100", timeout=60).text
-    assert "hunter2" not in log + done.stdout + done.stderr
+    assert "hunter2" not in log + result.stdout + result.stderr
 
 
-def test_what_hints_and_plans_say_is_what_is_read_and_written(work: Work) -> None:
-    done = work.run("job.sql", _HINTS.format(home=work.home), "--file", str(work.home / "events.jsonl"))
+def test_hints_and_compiled_plans_decide_what_is_read_and_written(work: Work) -> None:
+    result = work.run("job.sql", _HINTS.format(home=work.home), "--file", str(work.home / "events.jsonl"))
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     of_set, compiled, planned = map(json.loads, (work.home / "events.jsonl").read_text().splitlines())
     kafka, copy, elsewhere = "kafka://127.0.0.1:1", f"{work.home}/copy", f"{work.home}/elsewhere"
     fields = {
-        output["name"]: {(one["namespace"], one["name"]) for one in made["inputFields"]}
+        output["name"]: {(dataset["namespace"], dataset["name"]) for dataset in field["inputFields"]}
         for output in of_set["outputs"]
-        for column, made in output["facets"]["columnLineage"]["fields"].items()
+        for column, field in output["facets"]["columnLineage"]["fields"].items()
         if column == "id"
     }
-    assert {(one["namespace"], one["name"]) for one in of_set["inputs"]} == {(kafka, "orders"), (kafka, "older")}
+    assert {(dataset["namespace"], dataset["name"]) for dataset in of_set["inputs"]} == {
+        (kafka, "orders"),
+        (kafka, "older"),
+    }
     assert fields == {copy: {(kafka, "orders"), (kafka, "older")}, elsewhere: {(kafka, "orders")}}
-    assert ([one["name"] for one in compiled["inputs"]], [one["name"] for one in compiled["outputs"]]) == (
+    assert (
+        [dataset["name"] for dataset in compiled["inputs"]],
+        [dataset["name"] for dataset in compiled["outputs"]],
+    ) == (
         ["orders"],
         [copy],
     )
@@ -235,30 +241,32 @@ def test_what_hints_and_plans_say_is_what_is_read_and_written(work: Work) -> Non
     assert "hunter2" not in (work.home / "events.jsonl").read_text()
 
 
-def test_tables_that_are_in_no_catalog_are_named_by_what_they_reach(work: Work) -> None:
-    done = work.run("job.py", _IN_NO_CATALOG, "--file", str(work.home / "events.jsonl"), "--", str(work.home))
+def test_tables_outside_any_catalog_are_named_by_their_files(work: Work) -> None:
+    result = work.run("job.py", _WITHOUT_CATALOG, "--file", str(work.home / "events.jsonl"), "--", str(work.home))
 
-    assert done.returncode == 0, done.stderr
-    read, made = map(json.loads, (work.home / "events.jsonl").read_text().splitlines())
-    assert [one["name"] for one in read["inputs"]] == [f"{work.home}/orders"]
-    assert [[one["name"] for one in event["outputs"]] for event in (read, made)] == [[f"{work.home}/copy"]] * 2
-    assert [one["columns"] for one in json.loads(done.stdout)] == [2, 2]
-    (error,) = made["run"]["facets"]["extractionError"]["errors"]
+    assert result.returncode == 0, result.stderr
+    from_files, from_elements = map(json.loads, (work.home / "events.jsonl").read_text().splitlines())
+    assert [dataset["name"] for dataset in from_files["inputs"]] == [f"{work.home}/orders"]
+    assert [[dataset["name"] for dataset in event["outputs"]] for event in (from_files, from_elements)] == [
+        [f"{work.home}/copy"]
+    ] * 2
+    assert [job["columns"] for job in json.loads(result.stdout)] == [2, 2]
+    (error,) = from_elements["run"]["facets"]["extractionError"]["errors"]
     assert error["errorMessage"] == "cannot name a table of the connector 'python-input-format'"
 
 
-def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them_and_its_jobs_ends_by_the_watcher(work: Work) -> None:
+def test_a_programs_own_calls_are_captured_and_the_watcher_reports_the_ends_of_its_jobs(work: Work) -> None:
     with _watched(work):
-        done = work.run("job.py", _PROGRAM, "--", str(work.home))
-        assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        assert eventually(lambda: {work.state_of(job["name"], job["runId"]) for job in told} == {"COMPLETED"}, 60)
+        result = work.run("job.py", _PROGRAM, "--", str(work.home))
+        assert result.returncode == 0, result.stderr
+        jobs = json.loads(result.stdout)
+        assert eventually(lambda: {work.state_of(job["name"], job["runId"]) for job in jobs} == {"COMPLETED"}, 60)
 
-    beyond = ["a DataStream program is not analysed: OpenLineage's listener reports its datasets"]
-    assert [(job["name"], job["inputs"], job["outputs"], job["columns"], job["gaps"]) for job in told] == [
+    datastream_gap = ["a DataStream program is not analysed: OpenLineage's listener reports its datasets"]
+    assert [(job["name"], job["inputs"], job["outputs"], job["columns"], job["gaps"]) for job in jobs] == [
         ("by expressions", 1, 1, 3, []),
         ("by a set", 1, 1, 3, []),
-        ("by a stream", 1, 1, 3, beyond),
+        ("by a stream", 1, 1, 3, datastream_gap),
     ]
     orders, copy = f"datasetField:file:{work.home}/orders", f"datasetField:file:{work.home}/copy"
     assert work.edges("column-lineage", f"file:{work.home}/copy") == {
@@ -271,7 +279,7 @@ def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them_and_its_jobs_
 
 @contextmanager
 def _watched(work: Work) -> Iterator[None]:
-    """With the watcher telling the service of all jobs on the cluster."""
+    """While a watcher reports all jobs on the cluster to the service."""
     config = WatchConfig(
         namespace=None, state=work.home / "watch.json", interval_s=0.2, heartbeat_s=60, lost_after_s=30
     )
@@ -300,12 +308,12 @@ def test_a_topic_flows_into_a_table_that_spark_calls_by_the_same_names(
         session.conf.set(f"spark.sql.catalog.lake{value and key}", value)
 
     sql = _WINDOWS.format(home=home, broker=kafka.address("broker"))
-    done = work.run("job.sql", sql, "--name", "by minute", "--file", str(events))
-    read = _told_by_spark(session, lambda: session.table("lake.sales.minutes").count())
+    result = work.run("job.sql", sql, "--name", "by minute", "--file", str(events))
+    read = _input_seen_by_spark(session, lambda: session.table("lake.sales.minutes").count())
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     (written,) = json.loads(events.read_bytes())["outputs"]
-    assert [_names(one) for one in (written, read)] == [
+    assert [_names(dataset) for dataset in (written, read)] == [
         [
             ("file", f"{home}/lake/sales/minutes"),
             (f"sqlite:{home}/catalog.db", "lake.sales.minutes"),
@@ -321,36 +329,38 @@ def test_a_topic_flows_into_a_table_that_spark_calls_by_the_same_names(
     }
 
 
-def _told_by_spark(session: SparkSession, action: Callable[[], object]) -> dict[str, Any]:
-    """The first input of an action, as our capture of Spark tells it."""
-    told: list[bytes] = []
-    out = EventOutput(lambda: datetime.now(UTC), told.append)
-    around = CaptureContext(namespace="test", job="reader", new_run_id=new_run_id, out=out)
-    capture = Capture(session, around, lambda: None)
+def _input_seen_by_spark(session: SparkSession, action: Callable[[], object]) -> dict[str, Any]:
+    """The first input of an action, as our capture of Spark reports it."""
+    events: list[bytes] = []
+    out = EventOutput(lambda: datetime.now(UTC), events.append)
+    context = CaptureContext(namespace="test", job="reader", new_run_id=new_run_id, out=out)
+    capture = Capture(session, context, lambda: None)
     action()
     capture.end()
-    found: dict[str, Any] = next(one for raw in told for one in json.loads(raw).get("inputs", []))
-    return found
+    dataset: dict[str, Any] = next(candidate for raw in events for candidate in json.loads(raw).get("inputs", []))
+    return dataset
 
 
 def _names(dataset: Mapping[str, Any]) -> list[tuple[str, str]]:
     links = dataset["facets"]["symlinks"]["identifiers"]
-    return [(one["namespace"], one["name"]) for one in (dataset, *links)]
+    return [(names["namespace"], names["name"]) for names in (dataset, *links)]
 
 
-def test_what_flink_refuses_is_told_with_the_line_of_the_file(work: Work) -> None:
+def test_a_statement_that_flink_refuses_is_reported_with_its_line_in_the_file(work: Work) -> None:
     sql = "CREATE TABLE s (id INT) WITH ('connector'='datagen');\n\n-- here\nSELECT\n  nope\nFROM s;"
 
-    done = work.run("bad.sql", sql)
+    result = work.run("bad.sql", sql)
 
-    assert done.returncode == 2
-    assert f"{work.home}/bad.sql, line 4: SQL validation failed. From line 5, column 3" in done.stderr
-    assert "Column 'nope' not found in any table" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 2
+    assert f"{work.home}/bad.sql, line 4: SQL validation failed. From line 5, column 3" in result.stderr
+    assert "Column 'nope' not found in any table" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_without_a_cluster_the_error_says_where_it_was_looked_for(work: Work) -> None:
-    done = work.run("job.sql", "SELECT 1;", "--url", "http://127.0.0.1:9")
+def test_without_a_cluster_the_error_names_the_address(work: Work) -> None:
+    result = work.run("job.sql", "SELECT 1;", "--url", "http://127.0.0.1:9")
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no Flink session cluster: http://127.0.0.1:9: cannot connect; is it up, and is --url right?" in done.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    assert (
+        "no Flink session cluster: http://127.0.0.1:9: cannot connect; is it up, and is --url right?" in result.stderr
+    )

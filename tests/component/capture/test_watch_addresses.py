@@ -1,4 +1,4 @@
-"""What watchers say of addresses at which nothing can be asked, before they begin and while they watch."""
+"""What watchers report about addresses that they cannot use, before they start and while they watch."""
 
 import os
 import ssl
@@ -23,62 +23,64 @@ WATCHES = {
 }
 
 
-def said(home: Path, *arguments: str) -> tuple[int, str]:
-    """The status of a command that ends, and what it says on standard error."""
-    ended = subprocess.run(
+def status_and_errors(home: Path, *arguments: str) -> tuple[int, str]:
+    """Exit status and standard error of a command."""
+    result = subprocess.run(
         [sys.executable, "-m", "headwater.cli.main", *arguments],
         env={**os.environ, "HEADWATER_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=30,
     )
-    return ended.returncode, ended.stderr
+    return result.returncode, result.stderr
 
 
 @pytest.mark.parametrize("watch", WATCHES)
-def test_an_address_without_its_scheme_is_refused_by_the_name_of_its_option(watch: str, tmp_path: Path) -> None:
+def test_an_address_without_a_scheme_is_refused_and_the_error_names_its_option(watch: str, tmp_path: Path) -> None:
     *_, option = WATCHES[watch]
 
-    status, why = said(tmp_path, *WATCHES[watch], "localhost:8081")
+    status, stderr = status_and_errors(tmp_path, *WATCHES[watch], "localhost:8081")
 
     expected = "expected the address of a web server, such as http://localhost:8081"
-    assert (status, why) == (2, f"headwater: {option}: {expected}, not 'localhost:8081'\n")
+    assert (status, stderr) == (2, f"headwater: {option}: {expected}, not 'localhost:8081'\n")
 
 
-def test_a_password_in_an_address_that_is_refused_is_not_shown(tmp_path: Path) -> None:
-    status, why = said(tmp_path, "watch", "flink", "--url", "user:secret@localhost:8081")
+def test_a_password_in_a_refused_address_is_not_shown(tmp_path: Path) -> None:
+    status, stderr = status_and_errors(tmp_path, "watch", "flink", "--url", "user:secret@localhost:8081")
 
     assert status == 2
-    assert "--url: expected" in why
-    assert "secret" not in why
+    assert "--url: expected" in stderr
+    assert "secret" not in stderr
 
 
-class _NothingHere(BaseHTTPRequestHandler):
+class _NotFoundHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(404)
         self.send_header("content-length", "0")
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """One that was signed by itself, with its key."""
-    made = "openssl req -x509 -newkey rsa:2048 -days 2 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    """A self-signed certificate with its key."""
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -days 2 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    )
     file = tmp_path / "cert.pem"
-    subprocess.run([*made.split(), "-keyout", str(file), "-out", str(tmp_path / "one.pem")], check=True)
+    subprocess.run([*command.split(), "-keyout", str(file), "-out", str(tmp_path / "one.pem")], check=True)
     file.write_text(file.read_text() + (tmp_path / "one.pem").read_text())
     return file
 
 
 @pytest.fixture
 def url(certificate: Path) -> Iterator[str]:
-    """A server that speaks TLS with that certificate, and knows nothing."""
+    """A TLS server with that certificate, which answers 404 to everything."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
-    with ThreadingHTTPServer(("127.0.0.1", 0), _NothingHere) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _NotFoundHandler) as server:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -87,28 +89,28 @@ def url(certificate: Path) -> Iterator[str]:
         thread.join()
 
 
-def flink_says(url: str) -> str:
+def flink_error(url: str) -> str:
     cluster = FlinkCluster([url])
-    with pytest.raises(UnavailableError) as refusal:
+    with pytest.raises(UnavailableError) as error:
         cluster.jobs()
     cluster.close()
-    return str(refusal.value)
+    return str(error.value)
 
 
-def test_an_authority_of_ones_own_is_trusted_once_ssl_cert_file_names_it(
+def test_a_private_authority_is_trusted_once_ssl_cert_file_names_it(
     url: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = flink_says(url)
+    before = flink_error(url)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    after = flink_says(url)
+    after = flink_error(url)
 
     assert before.startswith(f"the certificate of {url} is not trusted (")
     assert "does not answer like Flink's REST API" in after
 
 
-def test_authorities_that_cannot_be_read_are_told_as_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_authorities_that_cannot_be_read_are_a_setup_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
 
-    for begin in (lambda: FlinkCluster(["https://flink"]), lambda: Registry("https://registry")):
+    for connect in (lambda: FlinkCluster(["https://flink"]), lambda: Registry("https://registry")):
         with pytest.raises(SetupError, match="SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: No such file"):
-            begin()
+            connect()

@@ -1,4 +1,4 @@
-"""A watcher of Connect, and a Kafka that goes away."""
+"""A watcher of Connect: a Kafka that stops, a topic that cannot be read, a setting that does not exist."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ from tests.support.service import eventually
 BROKER = """
 import json
 from confluent_kafka import Producer
-producer = Producer({"test.mock.num.brokers": 1})  # a broker within the client, which stops with this process
+producer = Producer({"test.mock.num.brokers": 1})  # a mock broker, which stops with this process
 (broker,) = producer.list_topics(timeout=10).brokers.values()
 for topic, key, value in (
     ("connect-configs", "connector-archive", {"properties": {"connector.class": "FileStreamSink", "topics": "lines"}}),
@@ -39,7 +39,7 @@ input()
 
 @contextmanager
 def broker() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """A broker that has what a worker with one connector writes; gives its address and its process."""
+    """A broker that holds the records of a worker with one connector; yields its address and its process."""
     command = [sys.executable, "-c", BROKER]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -49,41 +49,41 @@ def broker() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
             process.kill()
 
 
-def test_a_watcher_goes_on_while_kafka_is_away(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_a_watcher_keeps_running_while_kafka_is_away(tmp_path: Path) -> None:
+    event_types: list[str] = []
     with broker() as (bootstrap, kafka):
         config = WatchConfig(
             bootstrap=bootstrap,
             client={"log_level": "0"},
             status_topic="connect-status",
             config_topic="connect-configs",
-            evidence_topic="not-there",  # so Kafka is asked for it again and again
+            evidence_topic="not-there",  # so the client requests it again and again
             group=None,
             state=tmp_path / "state.json",
             heartbeat_s=1,
             lost_after_s=1,
         )
         context = ClusterContext("kafka-connect", bootstrap, lambda _: None, 1)
-        outlet = Outlet(lambda event: told.append(json.loads(event)["eventType"]), lambda _: True)
+        outlet = Outlet(lambda event: event_types.append(json.loads(event)["eventType"]), lambda _: True)
         stop, ready = threading.Event(), threading.Event()
         thread = threading.Thread(target=Watcher(config, context, outlet).run, args=(stop, lambda _: ready.set()))
         thread.start()
         try:
             assert ready.wait(30)
             kafka.kill()
-            before = len(told)
-            assert eventually(lambda: len(told) >= before + 3, 60)  # it waits for an answer 10 s each time
+            count_before = len(event_types)
+            assert eventually(lambda: len(event_types) >= count_before + 3, 60)  # each request waits up to 10 s
             assert thread.is_alive()
         finally:
             stop.set()
             thread.join(30)
 
     assert not thread.is_alive()
-    assert told[0] == "START"
-    assert set(told[1:]) == {"RUNNING"}
+    assert event_types[0] == "START"
+    assert set(event_types[1:]) == {"RUNNING"}
 
 
-def test_a_topic_that_cannot_be_read_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_topic_that_cannot_be_read_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = WatchConfig(
         bootstrap="127.0.0.1:1",
         client={},
@@ -97,25 +97,25 @@ def test_a_topic_that_cannot_be_read_is_told_once(tmp_path: Path, caplog: pytest
     )
     context = ClusterContext("kafka-connect", config.bootstrap, lambda _: None, 1)
     watcher = Watcher(config, context, Outlet(lambda _: None, lambda _: True))
-    refused = Message(
+    refusal = Message(
         topic="connect-configs", partition=0, offset=0, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
     )
 
-    watcher._buffer([refused, refused])  # a broker within the client refuses nobody
+    watcher._buffer([refusal, refusal])  # the mock broker refuses nobody
 
-    (told,) = caplog.records
-    assert told.message == "cannot read a topic"
-    assert vars(told)["topic"] == "connect-configs"
-    assert "authorization" in vars(told)["fault"]
+    (record,) = caplog.records
+    assert record.message == "cannot read a topic"
+    assert vars(record)["topic"] == "connect-configs"
+    assert "authorization" in vars(record)["fault"]
 
 
-def test_a_setting_that_kafkas_client_does_not_have_is_told_by_its_name(
+def test_a_setting_unknown_to_kafkas_client_is_refused_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
-    told = CliRunner().invoke(app, ["watch", "connect", "--bootstrap", "127.0.0.1:1", "--client", "nonsense.x=1"])
+    result = CliRunner().invoke(app, ["watch", "connect", "--bootstrap", "127.0.0.1:1", "--client", "nonsense.x=1"])
 
-    assert isinstance(told.exception, InvalidInputError)
-    assert "--client" in str(told.exception)
-    assert '"nonsense.x"' in str(told.exception)
+    assert isinstance(result.exception, InvalidInputError)
+    assert "--client" in str(result.exception)
+    assert '"nonsense.x"' in str(result.exception)

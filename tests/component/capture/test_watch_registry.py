@@ -21,7 +21,7 @@ from tests.support.spec import Specification
 
 BOOTSTRAP = "broker:9092"
 
-ADDS_UP = """
+SUM_JOB = """
 import headwater, sys
 with headwater.run(job="sum", inputs=[sys.argv[1]], outputs=[("bi", "revenue")]):
     pass
@@ -39,10 +39,10 @@ ONLY_ID = avro(("id", "long"))
 
 
 def command(home: Path, endpoint: str, *arguments: str) -> str:
-    """What a command prints that sends its events to the endpoint."""
+    """The output of a command that sends its events to the endpoint."""
     environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_ENDPOINT": endpoint}
-    whole = [sys.executable, "-m", "headwater.cli.main", *arguments]
-    return subprocess.run(whole, env=environment, capture_output=True, text=True, check=True).stdout
+    arguments_of_python = [sys.executable, "-m", "headwater.cli.main", *arguments]
+    return subprocess.run(arguments_of_python, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 class Watched:
@@ -60,29 +60,29 @@ class Watched:
             client.register_schema(self.subject, schema)
 
     def look(self) -> list[ReportedVersion]:
-        """What a watcher that is started now tells of the subject."""
+        """The versions of the subject that a watcher started now reports."""
         outlet = Outlet(self.events.append, lambda _: True)
         with closing(Registry(self.url)) as registry:
             watcher = RegistryWatcher(registry, BOOTSTRAP, self._state, outlet)
-            return [told for told in watcher.poll() if told.subject == self.subject]
+            return [version for version in watcher.poll() if version.subject == self.subject]
 
-    def told_by_command(self, service: Service, home: Path) -> str:
-        """What `headwater watch registry` prints once it has told the service."""
-        told = f"{service.url}/api/v1/lineage"
-        return command(home, told, "watch", "registry", "--once", "--url", self.url, "--bootstrap", BOOTSTRAP)
+    def watch_by_command(self, service: Service, home: Path) -> str:
+        """The output of `headwater watch registry --once`, which reports to the service."""
+        endpoint = f"{service.url}/api/v1/lineage"
+        return command(home, endpoint, "watch", "registry", "--once", "--url", self.url, "--bootstrap", BOOTSTRAP)
 
-    def adds_up(self, service: Service, home: Path) -> None:
-        """A job of somebody's own reads the topic and writes what the dashboard shows."""
-        topic, told = f"kafka://{BOOTSTRAP}/{self.topic}", f"{service.url}/api/v1/lineage"
-        environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_ENDPOINT": told}
-        subprocess.run([sys.executable, "-c", ADDS_UP, topic], env=environment, check=True)
+    def run_sum(self, service: Service, home: Path) -> None:
+        """Run a user's own job, which reads the topic and writes the dashboard's figure."""
+        topic, endpoint = f"kafka://{BOOTSTRAP}/{self.topic}", f"{service.url}/api/v1/lineage"
+        environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_ENDPOINT": endpoint}
+        subprocess.run([sys.executable, "-c", SUM_JOB, topic], env=environment, check=True)
 
     def facets(self) -> list[dict[str, Any]]:
         bodies = [json.loads(event)["dataset"] for event in self.events]
         return [body["facets"] for body in bodies if body["name"] == self.topic]
 
 
-def test_each_version_is_told_once_also_by_the_next_watcher(kafka: Lab, tmp_path: Path, shared: Path) -> None:
+def test_each_version_is_reported_once_even_across_watchers(kafka: Lab, tmp_path: Path, shared: Path) -> None:
     watched = Watched(kafka, tmp_path / "state.json")
     watched.register(ID_AND_PRICE)
     first = watched.look()
@@ -94,22 +94,24 @@ def test_each_version_is_told_once_also_by_the_next_watcher(kafka: Lab, tmp_path
     assert again == []
     assert then == [ReportedVersion(watched.subject, 2, is_breaking=False)]
     assert [facets["version"]["datasetVersion"] for facets in watched.facets()] == ["1", "2"]
-    assert [(each["name"], each["type"]) for each in watched.facets()[1]["schema"]["fields"]] == [
+    assert [(field["name"], field["type"]) for field in watched.facets()[1]["schema"]["fields"]] == [
         ("id", "long"),
         ("price", "double"),
     ]
     specification = Specification(shared / "openlineage")
-    assert [complaint for event in watched.events for complaint in specification.complaints(event)] == []
+    assert [violation for event in watched.events for violation in specification.complaints(event)] == []
 
 
-def test_a_change_that_the_subjects_rule_allows_may_still_break_who_reads_the_field(kafka: Lab, tmp_path: Path) -> None:
+def test_a_change_that_the_compatibility_rule_allows_may_still_break_readers_of_the_field(
+    kafka: Lab, tmp_path: Path
+) -> None:
     watched = Watched(kafka, tmp_path / "state.json")
     watched.register(ID_AND_PRICE)
     watched.register(ONLY_ID)
 
-    told = watched.look()
+    versions = watched.look()
 
-    assert [each.is_breaking for each in told] == [False, True]
+    assert [version.is_breaking for version in versions] == [False, True]
     subject = watched.facets()[1]["headwater_subject"]
     assert subject["changes"] == [{"field": "price", "change": "removed", "from": "int", "isBreaking": True}]
     assert (subject["compatibility"], subject["fitsRule"], subject["version"]) == ("BACKWARD", True, 2)
@@ -119,24 +121,26 @@ def test_the_service_shows_the_topic_with_its_newest_schema(kafka: Lab, tmp_path
     watched = Watched(kafka, tmp_path / "state.json")
     watched.register(ID_AND_PRICE)
     with running(tmp_path / "home") as service:
-        said = watched.told_by_command(service, tmp_path / "home")
-        shown = httpx.get(f"{service.url}/api/v1/namespaces/kafka%3A%2F%2F{BOOTSTRAP}/datasets/{watched.topic}").json()
+        output = watched.watch_by_command(service, tmp_path / "home")
+        dataset = httpx.get(
+            f"{service.url}/api/v1/namespaces/kafka%3A%2F%2F{BOOTSTRAP}/datasets/{watched.topic}"
+        ).json()
 
-    assert f"{watched.subject} version 1\n" in said
-    assert [(field["name"], field["type"]) for field in shown["fields"]] == [("id", "long"), ("price", "int")]
+    assert f"{watched.subject} version 1\n" in output
+    assert [(field["name"], field["type"]) for field in dataset["fields"]] == [("id", "long"), ("price", "int")]
 
 
 def test_a_wrong_number_is_traced_to_the_version_of_the_topics_schema(kafka: Lab, tmp_path: Path) -> None:
     watched, home = Watched(kafka, tmp_path / "state.json"), tmp_path / "home"
     with running(home) as service:
         watched.register(ID_AND_PRICE)
-        watched.told_by_command(service, home)
-        watched.adds_up(service, home)
+        watched.watch_by_command(service, home)
+        watched.run_sum(service, home)
         watched.register(PRICE_PROMOTED)
-        watched.told_by_command(service, home)
-        watched.adds_up(service, home)
+        watched.watch_by_command(service, home)
+        watched.run_sum(service, home)
 
-        said = command(home, service.url, "root-cause", "revenue", "--url", service.url)
+        output = command(home, service.url, "root-cause", "revenue", "--url", service.url)
 
-    changed = f"{watched.topic}: changed price from int to double, by version 2 of {watched.subject}"
-    assert f"{changed} (of 1 found in 1 run of 1 job, up to 0 steps upstream)" in " ".join(said.split())
+    cause = f"{watched.topic}: changed price from int to double, by version 2 of {watched.subject}"
+    assert f"{cause} (of 1 found in 1 run of 1 job, up to 0 steps upstream)" in " ".join(output.split())
