@@ -1,4 +1,4 @@
-"""What the capture of a program has told."""
+"""The events of a captured program, by run."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 
 
 @dataclass
-class Told:
+class CapturedRun:
     """The events of one run, in order."""
 
     events: list[Event]
@@ -35,87 +35,87 @@ class Told:
         return self.events[-1]
 
     def inputs(self) -> list[str]:
-        """Names of the inputs, of a path its last two folders."""
-        return sorted(short(one["name"]) for one in self.last.get("inputs", []))
+        """Names of the inputs; of a path, its last two folders."""
+        return sorted(short(dataset["name"]) for dataset in self.last.get("inputs", []))
 
     def outputs(self) -> dict[str, int | None]:
         """Rows written, by the target's name."""
         return {
-            short(one["name"]): one.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
-            for one in self.last.get("outputs", [])
+            short(dataset["name"]): dataset.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
+            for dataset in self.last.get("outputs", [])
         }
 
     def columns(self) -> dict[str, list[str]]:
-        """The direct inputs of each column of the one output."""
+        """The direct inputs of each column of the only output."""
         (output,) = self.last["outputs"]
         return {
             column: sorted(
-                f"{short(one['name'])}.{one['field']}"
-                for one in fields["inputFields"]
-                if any(how["type"] == "DIRECT" for how in one["transformations"])
+                f"{short(source['name'])}.{source['field']}"
+                for source in fields["inputFields"]
+                if any(transformation["type"] == "DIRECT" for transformation in source["transformations"])
             )
             for column, fields in output["facets"]["columnLineage"]["fields"].items()
         }
 
     def facet(self, name: str) -> Event:
-        found: Event = self.last["run"]["facets"][name]
-        return found
+        facet: Event = self.last["run"]["facets"][name]
+        return facet
 
 
 @dataclass
 class Program:
-    """A session that is listened to."""
+    """A Spark session whose actions are captured."""
 
     spark: SparkSession
     folder: Path
     raw_events: list[bytes]
     capture: Capture
 
-    def ended(self) -> dict[str, Told]:
-        """The program is at its end: what was told, by job; a job with several runs has the last one's."""
+    def end(self) -> dict[str, CapturedRun]:
+        """End the capture and return the last run of each job, by the job's name."""
         self.capture.end()
-        return {told.job: told for told in runs(self.raw_events)}
+        return {run.job: run for run in runs_of(self.raw_events)}
 
 
 def newest_version(program: Program, table: str, branch: str = "main") -> str:
-    """The id of the newest snapshot of a table's branch, as Iceberg tells it."""
+    """The id of the newest snapshot of a table's branch, according to Iceberg."""
     return str(_table(program, table).snapshot(branch).snapshotId())
 
 
 def summaries_of(program: Program, table: str) -> dict[str, dict[str, str]]:
-    """What Iceberg says of each of a table's snapshots, by the snapshot's id."""
-    return {str(one.snapshotId()): dict(one.summary()) for one in _table(program, table).snapshots()}
+    """Iceberg's summary of each of a table's snapshots, by the snapshot's id."""
+    return {str(snapshot.snapshotId()): dict(snapshot.summary()) for snapshot in _table(program, table).snapshots()}
 
 
 def _table(program: Program, name: str) -> Java:
-    found = iceberg_table(program.spark, name)
-    found.refresh()
-    return found
+    table = iceberg_table(program.spark, name)
+    table.refresh()
+    return table
 
 
-def at_once(*actions: Callable[[], None]) -> None:
-    """Have a thread do each of the actions."""
+def in_parallel(*actions: Callable[[], None]) -> None:
+    """Run each action in a thread of its own, and wait for all."""
 
-    def act(action: Callable[[], None]) -> None:
+    def run(action: Callable[[], None]) -> None:
         try:
             action()
         finally:
             release_thread()
 
-    threads = [threading.Thread(target=act, args=(action,)) for action in actions]
+    threads = [threading.Thread(target=run, args=(action,)) for action in actions]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def runs(raw_events: list[bytes]) -> list[Told]:
-    """Events by run, in the order in which the runs were first told of."""
+def runs_of(raw_events: list[bytes]) -> list[CapturedRun]:
+    """Events by run, in the order of the runs' first events."""
     by_run: dict[str, list[Event]] = {}
     for raw in raw_events:
         event = json.loads(raw)
         by_run.setdefault(event["run"]["runId"], []).append(event)
-    return [Told(events) for events in by_run.values()]
+    return [CapturedRun(events) for events in by_run.values()]
 
 
 def short(name: str) -> str:

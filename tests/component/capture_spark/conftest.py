@@ -33,14 +33,14 @@ def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Progr
     # Spark notifies listeners late: the statements that created the lake must not be captured.
     session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     numbers = itertools.count(1)
-    around = CaptureContext(
+    context = CaptureContext(
         namespace="test",
         job="shop",
         new_run_id=lambda: f"01a1fd5c-bf4f-7259-9205-{next(numbers):012x}",
         out=EventOutput(lambda: datetime.now(UTC), events.append),
     )
-    capture = Capture(session, around, lambda: None)
+    capture = Capture(session, context, lambda: None)
     yield Program(session, tmp_path, events, capture)
     capture.end()
     specification = Specification(shared / "openlineage")
-    assert [complaint for event in events for complaint in specification.complaints(event)] == []
+    assert [violation for event in events for violation in specification.complaints(event)] == []

@@ -1,4 +1,4 @@
-"""Which snapshot an execution made, where several of the program's came while it ran."""
+"""Which snapshot an execution made, where the program committed several while it ran."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,13 +21,13 @@ _LONG: Final = timedelta(seconds=60)
 
 @pytest.fixture
 def executions(program: Program) -> Iterator[Executions]:
-    heard = Executions(program.spark)
-    yield heard
-    heard.close()
+    listener = Executions(program.spark)
+    yield listener
+    listener.close()
 
 
 def test_each_execution_made_the_snapshot_that_has_its_files(program: Program, executions: Executions) -> None:
-    """All could have made each, and two have written as many bytes: in whatever order they are told, it is found."""
+    """Times and sizes do not tell them apart: all overlap, and two wrote the same number of bytes. In any order."""
     program.spark.sql("ALTER TABLE lake.sales.orders SET TBLPROPERTIES ('commit.manifest.min-count-to-merge'='2')")
     for command in (
         "INSERT INTO lake.sales.orders VALUES (4, 2.5, 'acme')",
@@ -39,11 +39,11 @@ def test_each_execution_made_the_snapshot_that_has_its_files(program: Program, e
     writes = [execution for _, execution in executions.take() if write_id(execution.executedPlan())]
 
     figures = Figures(program.spark)
-    told = {number: _told(figures, writes[number]) for number in (1, 3, 0, 2)}
+    snapshots = {number: _snapshot_of(figures, writes[number]) for number in (1, 3, 0, 2)}
 
-    _, *made = summaries_of(program, "lake.sales.orders")
-    assert [told[number].version for number in range(4)] == made
-    assert [told[number].moved.rows for number in range(4)] == [1, 1, 0, None]
+    _, *versions = summaries_of(program, "lake.sales.orders")
+    assert [snapshots[number].version for number in range(4)] == versions
+    assert [snapshots[number].moved.rows for number in range(4)] == [1, 1, 0, None]
 
 
 def test_a_branch_of_a_table_has_versions_of_its_own(program: Program) -> None:
@@ -53,41 +53,43 @@ def test_a_branch_of_a_table_has_versions_of_its_own(program: Program) -> None:
     program.spark.sql("CREATE TABLE lake.sales.b AS SELECT id FROM lake.sales.orders VERSION AS OF 'audit'")
     program.spark.sql("CREATE TABLE lake.sales.c AS SELECT id FROM lake.sales.orders")
 
-    told = program.ended()
+    runs = program.end()
 
     main, audit = (newest_version(program, "lake.sales.orders", branch) for branch in ("main", "audit"))
-    (written,) = told["shop.lake.sales.orders"].last["outputs"]
+    (written,) = runs["shop.lake.sales.orders"].last["outputs"]
     assert written["facets"]["version"]["datasetVersion"] == audit != main
-    reads = [told[f"shop.lake.sales.{table}"].last["inputs"][0]["facets"] for table in "abc"]
+    reads = [runs[f"shop.lake.sales.{table}"].last["inputs"][0]["facets"] for table in "abc"]
     assert [read["version"]["datasetVersion"] for read in reads] == [audit, audit, main]
 
 
 def test_metrics_of_another_commit_are_not_taken_for_its_own(program: Program, executions: Executions) -> None:
-    """Iceberg reports a commit to all that have the table open: here the second is reported to the first one too."""
+    """Iceberg reports a commit to all that have the table open: here the second is reported to the first, too."""
     program.spark.sql("INSERT INTO lake.sales.orders VALUES (4, 2.5, 'acme')")
     program.spark.sql("INSERT INTO lake.sales.orders SELECT id, price, 'cello' FROM lake.sales.orders")
     first, second = [execution for _, execution in executions.take() if write_id(execution.executedPlan())]
-    reported, other = (one.executedPlan().metrics() for one in (first, second))
+    reported, other = (execution.executedPlan().metrics() for execution in (first, second))
     for name in ("addedRecords", "addedFileSizeInBytes", "addedDataFiles"):
         reported.apply(name).set(other.apply(name).value())
 
     figures = Figures(program.spark)
-    told = [_told(figures, first), _told(figures, second)]
+    snapshots = [_snapshot_of(figures, first), _snapshot_of(figures, second)]
 
-    _, *made = summaries_of(program, "lake.sales.orders")
-    assert [(one.version, one.moved.rows) for one in told] == list(zip(made, [1, 4], strict=True))
+    _, *versions = summaries_of(program, "lake.sales.orders")
+    assert [(snapshot.version, snapshot.moved.rows) for snapshot in snapshots] == list(
+        zip(versions, [1, 4], strict=True)
+    )
 
 
-class _Told(NamedTuple):
+class _Snapshot(NamedTuple):
     version: str
     moved: Moved
 
 
-def _told(figures: Figures, execution: Java) -> _Told:
-    """What is learnt of an execution that may have worked at any time until now."""
+def _snapshot_of(figures: Figures, execution: Java) -> _Snapshot:
+    """The snapshot that is found for an execution that may have run at any time until now."""
     now = datetime.now(UTC)
     action = Action(called="command", number=0, kind="", started_at=now - _LONG, ended_at=now)
     learn_plan(action, execution, Guard())
     figures.learn(action, execution)
     (output,) = action.outputs()
-    return _Told(output.facets["version"].datasetVersion, action.moved[0])
+    return _Snapshot(output.facets["version"].datasetVersion, action.moved[0])

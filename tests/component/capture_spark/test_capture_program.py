@@ -1,4 +1,4 @@
-"""Programs that say nothing of Headwater, as processes of their own: how they are started, and how they end."""
+"""Programs that do not mention Headwater, each in a process of its own: how they are started, and how they end."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import Told, runs
+from captured import CapturedRun, runs_of
 
 pytestmark = pytest.mark.spark
 
@@ -53,27 +53,29 @@ def started(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
             process.kill()
 
 
-def told(folder: Path) -> dict[str, Told]:
-    return {one.job: one for one in runs((folder / "events.jsonl").read_bytes().splitlines())}
+def runs_by_job(folder: Path) -> dict[str, CapturedRun]:
+    return {run.job: run for run in runs_of((folder / "events.jsonl").read_bytes().splitlines())}
 
 
 def wait_for(folder: Path, job: str) -> None:
-    """Until something is told of a job."""
+    """Wait until a job has an event."""
     for _ in range(600):
-        if (folder / "events.jsonl").exists() and job in told(folder):
+        if (folder / "events.jsonl").exists() and job in runs_by_job(folder):
             return
         time.sleep(0.2)
-    raise AssertionError(f"nothing is told of {job}")
+    raise AssertionError(f"no event of {job}")
 
 
-def ends(folder: Path) -> dict[str, list[str]]:
-    return {name.removeprefix("nightly").removeprefix(f".{folder}"): one.states for name, one in told(folder).items()}
+def states_by_job(folder: Path) -> dict[str, list[str]]:
+    return {
+        name.removeprefix("nightly").removeprefix(f".{folder}"): run.states for name, run in runs_by_job(folder).items()
+    }
 
 
 def test_sigterm_aborts_the_capture_and_the_programs_own_runs(program: Path) -> None:
     folder = program.parent
-    own = "import headwater\nwith headwater.run('nightly.own', file=f'{folder}/events.jsonl'): "
-    program.write_text(PROGRAM.replace("five.select(", f"{own}five.select("))
+    own_run = "import headwater\nwith headwater.run('nightly.own', file=f'{folder}/events.jsonl'): "
+    program.write_text(PROGRAM.replace("five.select(", f"{own_run}five.select("))
     with started([sys.executable, "-m", "headwater.spark", str(program), str(folder), "sleep"]) as process:
         wait_for(folder, f"nightly.{folder}/never")
 
@@ -81,7 +83,7 @@ def test_sigterm_aborts_the_capture_and_the_programs_own_runs(program: Path) -> 
         out, _ = process.communicate(timeout=60)
 
     assert process.returncode == -signal.SIGTERM, out
-    assert {job: states[-1] for job, states in ends(folder).items()} == {
+    assert {job: states[-1] for job, states in states_by_job(folder).items()} == {
         "": "ABORT",
         "/five": "COMPLETE",
         "/never": "ABORT",
@@ -89,7 +91,7 @@ def test_sigterm_aborts_the_capture_and_the_programs_own_runs(program: Path) -> 
     }
 
 
-def test_a_program_stopped_by_sigterm_aborts_what_it_was_doing_and_dies_of_it(program: Path) -> None:
+def test_sigterm_aborts_the_programs_open_runs_and_ends_the_program(program: Path) -> None:
     folder = program.parent
     with started([sys.executable, "-m", "headwater.spark", str(program), str(folder), "sleep"]) as process:
         wait_for(folder, f"nightly.{folder}/never")
@@ -98,17 +100,21 @@ def test_a_program_stopped_by_sigterm_aborts_what_it_was_doing_and_dies_of_it(pr
         out, _ = process.communicate(timeout=60)
 
     assert process.returncode == -signal.SIGTERM, out
-    assert ends(folder) == {"": ["START", "ABORT"], "/five": ["START", "COMPLETE"], "/never": ["START", "ABORT"]}
-    last: dict[str, Any] = told(folder)["nightly"].last
+    assert states_by_job(folder) == {
+        "": ["START", "ABORT"],
+        "/five": ["START", "COMPLETE"],
+        "/never": ["START", "ABORT"],
+    }
+    last: dict[str, Any] = runs_by_job(folder)["nightly"].last
     assert last["run"]["facets"]["headwater_run"]["stopReason"] == "SIGTERM"
     assert "signature" in last["run"]["facets"]
-    never = told(folder)[f"nightly.{folder}/never"]
+    never = runs_by_job(folder)[f"nightly.{folder}/never"]
     assert never.inputs() == [f"{folder.name}/five"]
 
 
-def test_one_setting_of_spark_submit_captures_a_program_and_its_exit_code(program: Path) -> None:
+def test_a_setting_of_spark_submit_captures_a_program_and_its_exit_code(program: Path) -> None:
     folder = program.parent
-    python = folder / "headwater-spark"  # what the package installs, of this very source
+    python = folder / "headwater-spark"  # what the package installs, but over this source
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m headwater.spark "$@"\n')
     python.chmod(0o755)
     submit = str(Path(sys.executable).parent / "spark-submit")
@@ -117,6 +123,6 @@ def test_one_setting_of_spark_submit_captures_a_program_and_its_exit_code(progra
         out, _ = process.communicate(timeout=120)
 
     assert process.returncode == 3, out
-    assert ends(folder) == {"": ["START", "FAIL"], "/five": ["START", "COMPLETE"]}
+    assert states_by_job(folder) == {"": ["START", "FAIL"], "/five": ["START", "COMPLETE"]}
     first: dict[str, Any] = json.loads((folder / "events.jsonl").read_bytes().splitlines()[0])
     assert first["job"]["namespace"] == "night"

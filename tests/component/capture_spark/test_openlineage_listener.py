@@ -1,4 +1,4 @@
-"""OpenLineage's own listener in a real Spark, with the transport that signs; the service takes signed events only."""
+"""OpenLineage's own listener in a real Spark, with the transport that signs; the service accepts signed events only."""
 
 import json
 import os
@@ -44,10 +44,10 @@ for name in ("before", "while_away"):
 
 @pytest.fixture
 def jars() -> str:
-    """The listener, and what it is to speak through."""
-    found = [jar for folder in (TRANSPORT, LISTENER) for jar in folder.glob("*.jar")]
-    assert len(found) == 2, "a jar is missing: make build/signing-transport.stamp build/openlineage-spark.stamp"
-    return os.pathsep.join(map(str, found))
+    """The class path of the listener and the signing transport."""
+    files = [jar for folder in (TRANSPORT, LISTENER) for jar in folder.glob("*.jar")]
+    assert len(files) == 2, "a jar is missing: make build/signing-transport.stamp build/openlineage-spark.stamp"
+    return os.pathsep.join(map(str, files))
 
 
 @contextmanager
@@ -65,8 +65,8 @@ def started(folder: Path, jars: str, service: Service) -> Iterator["subprocess.P
             process.kill()
 
 
-def said(process: "subprocess.Popen[str]", word: str) -> None:
-    """Waits until the program says that it has written."""
+def wait_for_line(process: "subprocess.Popen[str]", word: str) -> None:
+    """Wait until the program prints that it has written."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
@@ -76,46 +76,46 @@ def said(process: "subprocess.Popen[str]", word: str) -> None:
     raise AssertionError("".join(lines))
 
 
-def go_on(process: "subprocess.Popen[str]") -> None:
+def let_continue(process: "subprocess.Popen[str]") -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
 
 
-def told(service: Service, folder: Path) -> dict[str, set[str]]:
-    """What the service was told, by the file that a run wrote, else by its job."""
-    answer = httpx.get(f"{service.url}/api/v1/events/lineage?limit=1000", timeout=30)
-    found: dict[str, set[str]] = {}
-    for event in answer.json()["events"]:
-        written = [str(Path(output["name"]).relative_to(folder)) for output in event.get("outputs", [])]
-        for name in written or [event["job"]["name"]]:
-            found.setdefault(name, set()).add(event["eventType"])
-    return found
+def event_types(service: Service, folder: Path) -> dict[str, set[str]]:
+    """The event types that the service has, by the file that a run wrote, else by its job."""
+    response = httpx.get(f"{service.url}/api/v1/events/lineage?limit=1000", timeout=30)
+    types: dict[str, set[str]] = {}
+    for event in response.json()["events"]:
+        outputs = [str(Path(output["name"]).relative_to(folder)) for output in event.get("outputs", [])]
+        for name in outputs or [event["job"]["name"]]:
+            types.setdefault(name, set()).add(event["eventType"])
+    return types
 
 
 def node(service: Service) -> dict[str, Any]:
-    """The one node whose record the service keeps."""
-    (found,) = httpx.get(f"{service.url}/api/v1/nodes", timeout=30).json()["nodes"]
-    return dict(found)
+    """The only node whose record the service keeps."""
+    (only_node,) = httpx.get(f"{service.url}/api/v1/nodes", timeout=30).json()["nodes"]
+    return dict(only_node)
 
 
 def test_sparks_own_listener_is_signed_chained_and_spooled_while_the_service_is_away(tmp_path: Path, jars: str) -> None:
     key = load_or_create(tmp_path / "home")
     with running(tmp_path / "home", "--require-signed") as service, started(tmp_path, jars, service) as program:
-        said(program, "before")
-        assert eventually(lambda: "COMPLETE" in told(service, tmp_path).get("before", set()), 30)
+        wait_for_line(program, "before")
+        assert eventually(lambda: "COMPLETE" in event_types(service, tmp_path).get("before", set()), 30)
         service.stop()
-        go_on(program)
-        said(program, "while_away")
+        let_continue(program)
+        wait_for_line(program, "while_away")
         spool = tmp_path / "home" / "openlineage"
-        assert eventually(lambda: any(_is_an_end(each) for each in spool.rglob("*.json")), 30)
+        assert eventually(lambda: any(_is_an_end(file) for file in spool.rglob("*.json")), 30)
         service.start()
-        go_on(program)
+        let_continue(program)
         out, _ = program.communicate(timeout=60)
 
         assert program.returncode == 0, out
-        ends = told(service, tmp_path)
-        assert all("COMPLETE" in ends[name] for name in ("before", "while_away", "nightly")), ends
+        types = event_types(service, tmp_path)
+        assert all("COMPLETE" in types[name] for name in ("before", "while_away", "nightly")), types
         stored = httpx.get(f"{service.url}/api/v1/events/lineage?limit=1000", timeout=30).json()["totalCount"]
         record = node(service)
         assert (record["nodeId"], record["epochs"], record["unproved"]) == (key.node_id, 1, 0)
@@ -125,6 +125,6 @@ def test_sparks_own_listener_is_signed_chained_and_spooled_while_the_service_is_
 
 
 def _is_an_end(file: Path) -> bool:
-    """Whether a spooled event is the end of the write."""
+    """Whether a spooled file holds the event that ends the write."""
     event = json.loads(file.read_bytes())
     return event["eventType"] == "COMPLETE" and bool(event.get("outputs"))
