@@ -1,4 +1,4 @@
-"""A bench to run pipelines on, and what they came to."""
+"""A bench to run pipelines on, and the results of their runs."""
 
 import json
 import textwrap
@@ -21,8 +21,8 @@ Event = dict[str, Any]
 
 
 @dataclass
-class Ran:
-    """How a run ended, and what it told."""
+class FinishedRun:
+    """The result of a run and its events."""
 
     result: RunResult
     raw_events: list[bytes]
@@ -40,15 +40,15 @@ class Ran:
         return self.events[-1]
 
     def counters(self) -> tuple[int | None, int | None]:
-        """Rows in and out, as the last event tells them."""
+        """Rows in and out, according to the last event."""
         facet = self.last["run"]["facets"]["headwater_run"]
         return facet.get("recordsIn"), facet.get("recordsOut")
 
     def output(self, name_ends: str) -> Event:
-        return next(one for one in self.last["outputs"] if one["name"].endswith(name_ends))
+        return next(dataset for dataset in self.last["outputs"] if dataset["name"].endswith(name_ends))
 
     def input(self, name_ends: str) -> Event:
-        return next(one for one in self.last["inputs"] if one["name"].endswith(name_ends))
+        return next(dataset for dataset in self.last["inputs"] if dataset["name"].endswith(name_ends))
 
 
 @dataclass
@@ -71,24 +71,24 @@ class Bench:
         path.write_text(textwrap.dedent(text))
         return path
 
-    def run(self, text: str, stop: StopSignal | None = None, events: list[bytes] | None = None) -> Ran:
-        """Run a pipeline file of this text; its name and namespace are given here, `$HERE` is the bench's folder."""
-        written = f"name: orders\nnamespace: test\nschema_version: 1\n{textwrap.dedent(text)}"
+    def run(self, text: str, stop: StopSignal | None = None, events: list[bytes] | None = None) -> FinishedRun:
+        """Run a pipeline file of this text; name and namespace are added, `$HERE` is the bench's folder."""
+        content = f"name: orders\nnamespace: test\nschema_version: 1\n{textwrap.dedent(text)}"
         if "lineage:" not in text:  # a slow machine must not put RUNNING between the events of a batch
-            written += "\nlineage: {running_interval: 10m}\n"
-        path = self.write("pipeline.yaml", written.replace("$HERE", str(self.folder)).replace("$ORDERS", CSV_ORDERS))
-        told = [] if events is None else events
-        around = RunContext(
+            content += "\nlineage: {running_interval: 10m}\n"
+        path = self.write("pipeline.yaml", content.replace("$HERE", str(self.folder)).replace("$ORDERS", CSV_ORDERS))
+        raw_events = [] if events is None else events
+        context = RunContext(
             home=self.home,
-            put=told.append,
+            put=raw_events.append,
             now=lambda: datetime.now(UTC),
             new_run_id=lambda: next(self.run_ids),
             node_id="edge-7",
             progress=self.progress.append,
             stop_grace_s=20,
         )
-        result = run_pipeline(load_pipeline(path), self.spark, around, stop)
-        return Ran(result, told)
+        result = run_pipeline(load_pipeline(path), self.spark, context, stop)
+        return FinishedRun(result, raw_events)
 
     def table(self, name: str) -> Table:
         """A table of this bench's lake, as pyiceberg sees it."""

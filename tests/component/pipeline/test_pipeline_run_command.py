@@ -1,4 +1,4 @@
-"""`headwater run` as scripts see it: exit status, what it prints, signals at any moment, the events that were sent."""
+"""`headwater run` as scripts see it: exit status, output, signals at any moment, the events that were sent."""
 
 import json
 import os
@@ -69,18 +69,18 @@ def lines_until(process: "subprocess.Popen[str]", awaited: str) -> Iterator[str]
             return
 
 
-def test_a_complete_run_exits_0_and_tells_its_end_as_json(folder: Path) -> None:
+def test_a_complete_run_exits_0_and_prints_its_result_as_json(folder: Path) -> None:
     pipeline(folder, "input: {generate: {rows: 7}}\noutput: {iceberg: {table: lake.a.t}}")
     process = started(folder, "--json")
 
     out, err = process.communicate(timeout=300)
 
     assert process.returncode == 0, err
-    told = json.loads(out)
-    assert (told["state"], told["counters"]["recordsOut"]) == ("COMPLETE", 7)
+    result = json.loads(out)
+    assert (result["state"], result["counters"]["recordsOut"]) == ("COMPLETE", 7)
     assert [event["eventType"] for event in events(folder)][0::1][-1] == "COMPLETE"
     assert all("signature" in event["run"]["facets"] for event in events(folder))
-    assert {event["run"]["runId"] for event in events(folder)} == {told["runId"]}
+    assert {event["run"]["runId"] for event in events(folder)} == {result["runId"]}
 
 
 def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
     assert process.returncode == 1
     assert "CAST_INVALID_INPUT" in err
     assert "4929-1234" not in out + err + (folder / "events.jsonl").read_text()
-    printed = folder / "home/log/spark.log"
-    assert "4929-1234" not in printed.read_text()
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (printed, printed.parent)] == [0o600, 0o700]
+    spark_log = folder / "home/log/spark.log"
+    assert "4929-1234" not in spark_log.read_text()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (spark_log, spark_log.parent)] == [0o600, 0o700]
     assert events(folder)[-1]["eventType"] == "FAIL"
 
 
@@ -117,8 +117,8 @@ def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Pa
     assert events(folder) == []
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, number: signal.Signals, status: int) -> None:
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, sent: signal.Signals, status: int) -> None:
     pipeline(
         folder,
         """input: {generate: {rows: 4}}
@@ -129,12 +129,12 @@ def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, number: si
     list(lines_until(process, "writing"))
     time.sleep(2)
 
-    os.killpg(process.pid, number)  # as a terminal does: to the whole group
+    os.killpg(process.pid, sent)  # as a terminal does: to the whole group
     _, err = process.communicate(timeout=300)
 
     assert process.returncode == status, err
     assert [event["eventType"] for event in events(folder)][-1] == "ABORT"
-    assert events(folder)[-1]["run"]["facets"]["headwater_run"]["stopReason"] == number.name
+    assert events(folder)[-1]["run"]["facets"]["headwater_run"]["stopReason"] == sent.name
 
 
 def test_a_signal_while_spark_starts_aborts_the_run_too(folder: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_signal_while_spark_starts_aborts_the_run_too(folder: Path) -> None:
     assert [event["eventType"] for event in events(folder)] == ["START", "ABORT"]
 
 
-def test_without_java_a_run_fails_with_a_sentence_that_says_what_to_do(folder: Path) -> None:
+def test_without_java_a_run_fails_and_says_what_to_install(folder: Path) -> None:
     pipeline(folder, "input: {generate: {rows: 4}}\noutput: {iceberg: {table: lake.a.t}}")
     process = subprocess.run(
         [*HEADWATER, "run", str(folder / "orders.yaml")],

@@ -1,4 +1,4 @@
-"""Counters against `count()` of the data, where Spark's plans make it hard."""
+"""Counters compared with `count()` of the data, for queries whose Spark plans make counting hard."""
 
 from pathlib import Path
 
@@ -38,15 +38,15 @@ QUERIES = {
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-def test_rows_in_are_the_tables_rows_and_rows_out_the_results(bench: Bench, query: str) -> None:
-    ran = bench.run(f"""
+def test_rows_in_are_those_of_the_tables_and_rows_out_those_of_the_result(bench: Bench, query: str) -> None:
+    run = bench.run(f"""
         inputs: {{big: {{iceberg: {{table: lake.raw.big}}}}, small: {{iceberg: {{table: lake.raw.small}}}}}}
         pipeline: {{processors: [sql: "{query}"]}}
         output: {{iceberg: {{table: lake.out.result}}}}
     """)
 
     used = 5000 + (50 if "small" in query else 0)
-    assert ran.counters() == (used, len(bench.rows("lake.out.result")))
+    assert run.counters() == (used, len(bench.rows("lake.out.result")))
 
 
 @pytest.mark.usefixtures("many")
@@ -56,34 +56,34 @@ def test_a_pruned_part_of_a_table_is_not_counted_as_read(bench: Bench) -> None:
         output: {iceberg: {table: lake.raw.parts, partition_by: [part]}}
     """)
 
-    ran = bench.run("""
+    run = bench.run("""
         input: {iceberg: {table: lake.raw.parts}}
         pipeline: {processors: [filter: part = 7]}
         output: {iceberg: {table: lake.out.result}}
     """)
 
-    assert ran.counters() == (100, 100)
+    assert run.counters() == (100, 100)
 
 
-def test_rows_that_a_function_of_the_users_counts_on_the_way_count_once(bench: Bench, orders: Path) -> None:
+def test_rows_that_a_users_function_counts_are_counted_once(bench: Bench, orders: Path) -> None:
     bench.write("steps.py", "def step(frame):\n    assert frame.count() == 5\n    return frame\n")
 
-    ran = bench.run("""
+    run = bench.run("""
         input: $ORDERS
         pipeline: {processors: [python: {function: "steps:step"}]}
         output: {iceberg: {table: lake.out.rows}}
     """)
 
-    assert ran.counters() == (5, 5)
-    assert ran.last["run"]["facets"]["headwater_run"]["bytesIn"] == orders.stat().st_size
+    assert run.counters() == (5, 5)
+    assert run.last["run"]["facets"]["headwater_run"]["bytesIn"] == orders.stat().st_size
 
 
-def test_a_run_that_writes_nothing_tells_zeros(bench: Bench) -> None:
-    ran = bench.run("""
+def test_a_run_that_writes_nothing_reports_zero_rows_out(bench: Bench) -> None:
+    run = bench.run("""
         input: {generate: {rows: 10}}
         pipeline: {processors: [filter: id > 100]}
         output: {iceberg: {table: lake.out.rows}}
     """)
 
     assert bench.rows("lake.out.rows") == []
-    assert ran.counters() == (10, 0)
+    assert run.counters() == (10, 0)

@@ -1,4 +1,4 @@
-"""What a run tells: the order of its events, names and facets of its datasets, and that telling never fails it."""
+"""The events of a run: their order, its datasets' names and facets, and that reporting them never fails the run."""
 
 import threading
 from datetime import datetime
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_bench import Bench, Ran
+from pipeline_bench import Bench, FinishedRun
 
 from headwater.model.events import RunEvent, parse_event
 from headwater.pipeline.stop import StopSignal
@@ -28,40 +28,42 @@ TOTALS = """
 
 def inputs_of(fields: dict[str, Any], column: str) -> list[tuple[str, list[str]]]:
     return [
-        (source["field"], [way["subtype"] for way in source["transformations"]])
+        (source["field"], [transformation["subtype"] for transformation in source["transformations"]])
         for source in fields[column]["inputFields"]
     ]
 
 
-def test_a_batch_tells_start_with_zeros_then_complete_with_what_it_moved(bench: Bench) -> None:
-    ran = bench.run(TOTALS)
+def test_a_batch_emits_start_with_zeros_then_complete_with_its_counters(bench: Bench) -> None:
+    run = bench.run(TOTALS)
 
-    assert ran.states == ["START", "COMPLETE"]
-    start, complete = (event["run"]["facets"]["headwater_run"] for event in ran.events)
+    assert run.states == ["START", "COMPLETE"]
+    start, complete = (event["run"]["facets"]["headwater_run"] for event in run.events)
     assert {start[key] for key in ("recordsIn", "recordsOut", "bytesIn", "bytesOut", "errorCount", "durationMs")} == {0}
     assert (complete["recordsIn"], complete["recordsOut"], complete["stopReason"]) == (5, 2, "completed")
     assert complete["durationMs"] > 0
-    assert {event["run"]["runId"] for event in ran.events} == {ran.result.run_id}
-    times = [datetime.fromisoformat(event["eventTime"]) for event in ran.events]
+    assert {event["run"]["runId"] for event in run.events} == {run.result.run_id}
+    times = [datetime.fromisoformat(event["eventTime"]) for event in run.events]
     assert times[0] < times[1]
 
 
-def test_start_names_all_datasets_before_any_is_touched(bench: Bench) -> None:
-    ran = bench.run(TOTALS)
+def test_the_start_event_names_all_datasets(bench: Bench) -> None:
+    run = bench.run(TOTALS)
 
-    start = ran.events[0]
-    assert [one["name"] for one in start["inputs"]] == [str(bench.folder / "orders.csv")]
-    assert [one["name"] for one in start["outputs"]] == [f"{bench.home}/lake/warehouse/marts/totals"]
-    assert start["outputs"][0]["name"] == ran.last["outputs"][0]["name"]
+    start = run.events[0]
+    assert [dataset["name"] for dataset in start["inputs"]] == [str(bench.folder / "orders.csv")]
+    assert [dataset["name"] for dataset in start["outputs"]] == [f"{bench.home}/lake/warehouse/marts/totals"]
+    assert start["outputs"][0]["name"] == run.last["outputs"][0]["name"]
 
 
-def test_a_table_is_named_by_its_place_and_known_by_its_catalogs_name(bench: Bench) -> None:
+def test_a_table_is_named_by_its_location_and_its_catalog_names_are_symlinks(bench: Bench) -> None:
     output = bench.run(TOTALS).output("/totals")
 
     assert output["namespace"] == "file"
     assert output["name"] == bench.table("lake.marts.totals").location().removeprefix("file://")
-    links = {(one["namespace"], one["name"]) for one in output["facets"]["symlinks"]["identifiers"]}
-    assert links == {
+    symlinks = {
+        (identifier["namespace"], identifier["name"]) for identifier in output["facets"]["symlinks"]["identifiers"]
+    }
+    assert symlinks == {
         (f"file:{bench.home}/lake/warehouse", "marts.totals"),
         (f"sqlite:{bench.home}/lake/catalog.db", "lake.marts.totals"),
     }
@@ -77,7 +79,11 @@ def test_columns_are_traced_through_the_query(bench: Bench) -> None:
 
     assert inputs_of(lineage["fields"], "supplier") == [("supplier", ["IDENTITY"])]
     assert inputs_of(lineage["fields"], "total") == [("price", ["AGGREGATION"])]
-    rows_decided_by = {(one["field"], way["subtype"]) for one in lineage["dataset"] for way in one["transformations"]}
+    rows_decided_by = {
+        (source["field"], transformation["subtype"])
+        for source in lineage["dataset"]
+        for transformation in source["transformations"]
+    }
     assert rows_decided_by == {("day", "FILTER"), ("supplier", "GROUP_BY")}
 
 
@@ -113,12 +119,12 @@ FUNCTIONS = """
 """
 
 
-def gaps_of(ran: Ran) -> list[str]:
-    return [error["errorMessage"] for error in ran.last["run"]["facets"]["extractionError"]["errors"]]
+def gaps_of(run: FinishedRun) -> list[str]:
+    return [error["errorMessage"] for error in run.last["run"]["facets"]["extractionError"]["errors"]]
 
 
 @pytest.mark.parametrize(
-    ("function", "ends_at", "moved"),
+    ("function", "ends_at", "counters"),
     [
         ("in_batches", "MapInPandas", (5, 5)),
         ("by_group", "FlatMapGroupsInPandas", (5, 5)),
@@ -128,46 +134,46 @@ def gaps_of(ran: Ran) -> list[str]:
         ("from_arrow", "LocalRelation", (None, 2)),
     ],
 )
-def test_columns_of_which_nothing_is_known_are_not_told_as_made_from_nothing(
-    bench: Bench, function: str, ends_at: str, moved: tuple[int | None, int]
+def test_unknown_columns_are_a_gap_and_not_reported_as_made_from_nothing(
+    bench: Bench, function: str, ends_at: str, counters: tuple[int | None, int]
 ) -> None:
     bench.write("functions.py", FUNCTIONS)
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input: $ORDERS
         pipeline: {{processors: [python: "functions:{function}"]}}
         output: {{iceberg: lake.a.made}}
     """)
 
-    assert ran.result.state == "COMPLETE"
-    assert "columnLineage" not in ran.output("/made")["facets"]
-    assert [one["name"] for one in ran.last["inputs"]] == [str(bench.folder / "orders.csv")]
-    assert gaps_of(ran) == [f"column lineage ends at {ends_at}"]
-    assert ran.counters() == moved
+    assert run.result.state == "COMPLETE"
+    assert "columnLineage" not in run.output("/made")["facets"]
+    assert [dataset["name"] for dataset in run.last["inputs"]] == [str(bench.folder / "orders.csv")]
+    assert gaps_of(run) == [f"column lineage ends at {ends_at}"]
+    assert run.counters() == counters
 
 
-def test_columns_that_are_known_stand_beside_a_gap_and_a_literal_is_made_from_nothing(bench: Bench) -> None:
+def test_known_columns_are_reported_next_to_a_gap_and_a_literal_has_no_inputs(bench: Bench) -> None:
     bench.write("functions.py", FUNCTIONS)
 
-    ran = bench.run("""
+    run = bench.run("""
         input: $ORDERS
         pipeline: {processors: [python: "functions:partly"]}
         output: {iceberg: lake.a.made}
     """)
 
-    fields = ran.output("/made")["facets"]["columnLineage"]["fields"]
-    assert {name: [one["field"] for one in told["inputFields"]] for name, told in fields.items()} == {
+    fields = run.output("/made")["facets"]["columnLineage"]["fields"]
+    assert {name: [source["field"] for source in field["inputFields"]] for name, field in fields.items()} == {
         "order_id": ["order_id"],
         "always": [],
     }
-    assert gaps_of(ran) == ["column lineage ends at MapInPandas"]
+    assert gaps_of(run) == ["column lineage ends at MapInPandas"]
 
 
-def test_a_dataset_that_only_a_gap_leads_to_is_not_denied_by_the_columns_of_others(bench: Bench) -> None:
+def test_column_lineage_is_left_out_if_a_gap_hides_all_columns_of_an_input(bench: Bench) -> None:
     bench.write("suppliers.csv", "name\nacme\nbrix\n")
     bench.write("functions.py", FUNCTIONS)
 
-    ran = bench.run("""
+    run = bench.run("""
         inputs:
           orders: $ORDERS
           suppliers: {file: {paths: [suppliers.csv], format: csv, options: {header: true}}}
@@ -178,11 +184,11 @@ def test_a_dataset_that_only_a_gap_leads_to_is_not_denied_by_the_columns_of_othe
         output: {iceberg: lake.a.made}
     """)
 
-    assert "columnLineage" not in ran.output("/made")["facets"]
-    assert {Path(one["name"]).name for one in ran.last["inputs"]} == {"orders.csv", "suppliers.csv"}
+    assert "columnLineage" not in run.output("/made")["facets"]
+    assert {Path(dataset["name"]).name for dataset in run.last["inputs"]} == {"orders.csv", "suppliers.csv"}
 
 
-def test_what_a_database_computes_and_what_a_function_reads_by_itself_is_not_known(bench: Bench) -> None:
+def test_columns_computed_in_a_database_or_read_by_a_function_are_a_gap(bench: Bench) -> None:
     bench.write("functions.py", FUNCTIONS)
     bench.write("others.csv", "order_id\n7\n")
     bench.run('input: $ORDERS\noutput: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: orders}}')
@@ -197,36 +203,36 @@ def test_what_a_database_computes_and_what_a_function_reads_by_itself_is_not_kno
         output: {iceberg: lake.a.read}
     """)
 
-    for ran in (computed, read):
-        assert "columnLineage" not in ran.last["outputs"][0]["facets"]
-        assert gaps_of(ran) == ["column lineage ends at LogicalRelation"]
+    for run in (computed, read):
+        assert "columnLineage" not in run.last["outputs"][0]["facets"]
+        assert gaps_of(run) == ["column lineage ends at LogicalRelation"]
 
 
-def test_columns_of_several_files_are_those_of_each(bench: Bench, orders: Path) -> None:
+def test_a_column_read_from_several_files_comes_from_each_of_them(bench: Bench, orders: Path) -> None:
     bench.write("more.csv", orders.read_text())
 
-    ran = bench.run("""
+    run = bench.run("""
         input: {file: {paths: [orders.csv, more.csv], format: csv, options: {header: true}}}
         pipeline: {processors: [sql: SELECT supplier FROM input]}
         output: {iceberg: lake.a.made}
     """)
 
-    read = ran.output("/made")["facets"]["columnLineage"]["fields"]["supplier"]["inputFields"]
-    assert {(Path(one["name"]).name, one["field"]) for one in read} == {
+    sources = run.output("/made")["facets"]["columnLineage"]["fields"]["supplier"]["inputFields"]
+    assert {(Path(source["name"]).name, source["field"]) for source in sources} == {
         ("orders.csv", "supplier"),
         ("more.csv", "supplier"),
     }
-    assert "extractionError" not in ran.last["run"]["facets"]
+    assert "extractionError" not in run.last["run"]["facets"]
 
 
-def test_made_up_rows_are_made_from_nothing(bench: Bench) -> None:
-    ran = bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: lake.a.made}")
+def test_generated_rows_have_no_inputs(bench: Bench) -> None:
+    run = bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: lake.a.made}")
 
-    assert ran.output("/made")["facets"]["columnLineage"]["fields"] == {"id": {"inputFields": []}}
-    assert "extractionError" not in ran.last["run"]["facets"]
+    assert run.output("/made")["facets"]["columnLineage"]["fields"] == {"id": {"inputFields": []}}
+    assert "extractionError" not in run.last["run"]["facets"]
 
 
-def test_the_job_tells_its_owners_words_and_queries(bench: Bench) -> None:
+def test_the_job_has_its_owners_description_tags_and_query(bench: Bench) -> None:
     facets = bench.run(TOTALS).last["job"]["facets"]
 
     assert (facets["jobType"]["processingType"], facets["jobType"]["integration"]) == ("BATCH", "HEADWATER")
@@ -236,10 +242,10 @@ def test_the_job_tells_its_owners_words_and_queries(bench: Bench) -> None:
     assert [(tag["key"], tag["value"]) for tag in facets["tags"]["tags"]] == [("tier", "gold")]
 
 
-def test_every_event_is_valid_by_the_specifications_own_schemas(bench: Bench, shared: Path) -> None:
+def test_every_event_is_valid_by_the_specifications_schemas(bench: Bench, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
     bench.write("bad.csv", "n\nx\n")
-    ran = [
+    runs = [
         bench.run(TOTALS),
         bench.run("""
             input: {file: {paths: [bad.csv], format: csv, options: {header: "true"}}}
@@ -248,34 +254,36 @@ def test_every_event_is_valid_by_the_specifications_own_schemas(bench: Bench, sh
         """),
     ]
 
-    raw = [event for one in ran for event in one.raw_events]
-    assert [complaint for event in raw for complaint in specification.complaints(event)] == []
-    assert all(isinstance(parse_event(event), RunEvent) for event in raw)
+    raw_events = [event for run in runs for event in run.raw_events]
+    assert [violation for event in raw_events for violation in specification.complaints(event)] == []
+    assert all(isinstance(parse_event(event), RunEvent) for event in raw_events)
 
 
-def test_what_cannot_be_observed_does_not_fail_the_run(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Only the dataset is missing whose name cannot be read: SQL with a table function in place of a table."""
+def test_a_dataset_that_cannot_be_observed_does_not_fail_the_run(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Only the input is missing, because its name cannot be read: it is a query in place of a table."""
     bench.run('input: $ORDERS\noutput: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: orders}}')
 
-    ran = bench.run("""
+    run = bench.run("""
         input: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: "(SELECT 1 AS one FROM orders)"}}
         output: {iceberg: {table: lake.a.ones}}
     """)
 
-    assert ran.result.state == "COMPLETE"
-    assert ran.counters() == (5, 5)
-    assert ran.last.get("inputs", []) == []
+    assert run.result.state == "COMPLETE"
+    assert run.counters() == (5, 5)
+    assert run.last.get("inputs", []) == []
     assert "lineage observation failed" in caplog.messages
 
 
-def test_lineage_off_tells_nothing_and_starts_no_thread(bench: Bench) -> None:
+def test_with_lineage_disabled_no_event_is_emitted_and_no_thread_started(bench: Bench) -> None:
     before = {thread.ident for thread in threading.enumerate()}
 
-    ran = bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.t}}\nlineage: {enabled: false}")
+    run = bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.t}}\nlineage: {enabled: false}")
 
-    assert ran.raw_events == []
-    assert ran.result.state == "COMPLETE"
-    assert ran.result.counters is None
+    assert run.raw_events == []
+    assert run.result.state == "COMPLETE"
+    assert run.result.counters is None
     assert {thread.ident for thread in threading.enumerate()} <= before
     assert len(bench.rows("lake.a.t")) == 5
 
@@ -285,32 +293,32 @@ def test_two_pipelines_at_once_share_the_lake(bench: Bench) -> None:
     benches = [
         Bench(bench.spark, bench.folder / str(number), bench.run_ids, lake_in=bench.folder) for number in range(2)
     ]
-    ran: list[Ran] = []
-    for one in benches:
-        one.write("orders.csv", (bench.folder / "orders.csv").read_text())
+    runs: list[FinishedRun] = []
+    for each_bench in benches:
+        each_bench.write("orders.csv", (bench.folder / "orders.csv").read_text())
 
     threads = [
-        threading.Thread(target=lambda b=b, t=t: ran.append(b.run(t))) for b, t in zip(benches, texts, strict=True)
+        threading.Thread(target=lambda b=b, t=t: runs.append(b.run(t))) for b, t in zip(benches, texts, strict=True)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
 
-    assert [one.result.error for one in ran] == [None, None]
-    assert [one.counters() for one in ran] == [(5, 5), (5, 5)]
+    assert [run.result.error for run in runs] == [None, None]
+    assert [run.counters() for run in runs] == [(5, 5), (5, 5)]
     assert [len(bench.rows(f"lake.a.t{number}")) for number in range(2)] == [5, 5]
 
 
-def test_a_run_that_is_stopped_before_it_begins_tells_start_and_abort(bench: Bench) -> None:
+def test_a_run_that_is_stopped_before_it_starts_emits_start_and_abort(bench: Bench) -> None:
     stop = StopSignal()
     stop.request("SIGTERM")
 
-    ran = bench.run(TOTALS, stop)
+    run = bench.run(TOTALS, stop)
 
-    assert ran.states == ["START", "ABORT"]
-    assert (ran.result.state, ran.result.stop_reason) == ("ABORT", "SIGTERM")
-    assert ran.last["run"]["facets"]["headwater_run"]["stopReason"] == "SIGTERM"
+    assert run.states == ["START", "ABORT"]
+    assert (run.result.state, run.result.stop_reason) == ("ABORT", "SIGTERM")
+    assert run.last["run"]["facets"]["headwater_run"]["stopReason"] == "SIGTERM"
 
 
 def test_a_stop_from_another_thread_cancels_what_spark_is_doing(bench: Bench) -> None:
@@ -326,7 +334,7 @@ def test_a_stop_from_another_thread_cancels_what_spark_is_doing(bench: Bench) ->
     stop = StopSignal()
     threading.Timer(4, lambda: stop.request("a colleague")).start()
 
-    ran = bench.run(
+    run = bench.run(
         """
         input: {generate: {rows: 4}}
         pipeline: {processors: [python: {function: "steps:slow"}]}
@@ -335,7 +343,7 @@ def test_a_stop_from_another_thread_cancels_what_spark_is_doing(bench: Bench) ->
         stop,
     )
 
-    assert ran.states[-1] == "ABORT"
-    assert ran.result.stop_reason == "a colleague"
-    assert ran.result.counters is not None
-    assert ran.result.counters.duration_ms < 60_000
+    assert run.states[-1] == "ABORT"
+    assert run.result.stop_reason == "a colleague"
+    assert run.result.counters is not None
+    assert run.result.counters.duration_ms < 60_000

@@ -1,4 +1,4 @@
-"""Records of an API, in and out, against a server of our own that fails as servers do."""
+"""HTTP input and output, against a server of our own that fails as servers do."""
 
 import json
 import threading
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.spark
 
 @dataclass
 class Shop:
-    """An API that hands out orders two by two, and takes rows; it first answers what `failures` says."""
+    """An API that returns orders in pages of two, and accepts rows; first it answers the statuses in `failures`."""
 
     url: str = ""
     failures: list[int] = field(default_factory=list)
     body: bytes | None = None
-    asked: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            shop.asked.append(self.path)
+            shop.paths.append(self.path)
             self._reply()
 
         def do_POST(self) -> None:
@@ -61,8 +61,8 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
             self._reply()
 
         def _reply(self) -> None:
-            status, told = shop.answer(self)
-            body = told if isinstance(told, bytes) else json.dumps(told).encode()
+            status, content = shop.answer(self)
+            body = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -85,10 +85,10 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
 AUTH = "auth: {type: bearer, token_env: SHOP_TOKEN}"
 
 
-def test_records_go_from_one_api_to_another_page_by_page_and_are_told_as_datasets(bench: Bench, shop: Shop) -> None:
+def test_records_go_from_one_api_to_another_page_by_page_and_are_reported_as_datasets(bench: Bench, shop: Shop) -> None:
     shop.failures = [503]
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           http: {{url: "{shop.url}/orders", records: data, schema: "id BIGINT, price DOUBLE", {AUTH},
                   params: {{day: "2013-01-01"}}, paging: {{by: page}}}}
@@ -98,55 +98,55 @@ def test_records_go_from_one_api_to_another_page_by_page_and_are_told_as_dataset
           - iceberg: lake.sales.orders
     """)
 
-    assert ran.result.error is None
-    assert shop.asked[1:] == [f"/orders?day=2013-01-01&page={number}" for number in (1, 2, 3, 4)]
+    assert run.result.error is None
+    assert shop.paths[1:] == [f"/orders?day=2013-01-01&page={number}" for number in (1, 2, 3, 4)]
     sent = sorted((row for body in shop.bodies for row in body), key=lambda row: row["order_id"])
     assert sent == [{"order_id": number, "double_price": float(number)} for number in (2, 3, 4, 5)]
     assert all(len(body) <= 3 for body in shop.bodies)
-    assert ran.counters() == (5, 8)
-    read, posted = ran.input("/orders"), ran.output("/delays")
+    assert run.counters() == (5, 8)
+    read, posted = run.input("/orders"), run.output("/delays")
     assert (read["namespace"], read["name"]) == (shop.url, "/orders")
     assert (posted["namespace"], posted["name"]) == (shop.url, "/delays")
-    assert [one["name"] for one in read["facets"]["schema"]["fields"]] == ["id", "price"]
+    assert [field["name"] for field in read["facets"]["schema"]["fields"]] == ["id", "price"]
     columns = posted["facets"]["columnLineage"]["fields"]
-    assert next((one["name"], one["field"]) for one in columns["order_id"]["inputFields"]) == ("/orders", "id")
+    assert next((source["name"], source["field"]) for source in columns["order_id"]["inputFields"]) == ("/orders", "id")
     assert posted["outputFacets"]["outputStatistics"]["rowCount"] == 4
-    assert not list((bench.home / "fetched").glob("*")), "what was fetched is still there"
+    assert not list((bench.home / "fetched").glob("*")), "fetched files were not removed"
 
 
 def test_numbers_of_any_size_are_read_as_they_were_sent(bench: Bench, shop: Shop) -> None:
-    whole, part = 123456789012345678901234567890, "0.1234567890123456789012"
-    shop.body = f'{{"data": {{"rows": [\n  {{"id": {whole},\r\n   "part": {part}, "said": "a\\nb"}}]}}}}'.encode()
+    integer, fraction = 123456789012345678901234567890, "0.1234567890123456789012"
+    shop.body = f'{{"data": {{"rows": [\n  {{"id": {integer},\r\n   "part": {fraction}, "said": "a\\nb"}}]}}}}'.encode()
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           http: {{url: "{shop.url}/n", records: data.rows, {AUTH},
                   schema: "id DECIMAL(38,0), part DECIMAL(38,22), said STRING"}}
         output: {{iceberg: lake.a.numbers}}
     """)
 
-    assert ran.result.error is None
-    assert bench.rows("lake.a.numbers") == [(Decimal(whole), Decimal(part), "a\nb")]
+    assert run.result.error is None
+    assert bench.rows("lake.a.numbers") == [(Decimal(integer), Decimal(fraction), "a\nb")]
 
 
-def test_a_call_that_fails_for_now_is_made_again_with_the_same_key(bench: Bench, shop: Shop) -> None:
+def test_a_call_that_fails_temporarily_is_retried_with_the_same_key(bench: Bench, shop: Shop) -> None:
     shop.failures = [500, 429]
 
-    ran = bench.run(f"input: {{generate: {{rows: 2}}}}\noutput: {{http: {{url: '{shop.url}/rows', {AUTH}}}}}")
+    run = bench.run(f"input: {{generate: {{rows: 2}}}}\noutput: {{http: {{url: '{shop.url}/rows', {AUTH}}}}}")
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert [len(body) for body in shop.bodies][:3] == [len(shop.bodies[0])] * 3
     assert len(set(shop.keys[:3])) == 1
 
 
-def test_a_refusal_fails_the_run_and_tells_no_record_and_no_key(bench: Bench, shop: Shop) -> None:
+def test_a_refused_request_fails_the_run_and_its_url_is_shown_without_the_key(bench: Bench, shop: Shop) -> None:
     shop.failures = [422]
 
-    ran = bench.run(
+    run = bench.run(
         f"input: {{generate: {{rows: 2}}}}\noutput: {{http: {{url: '{shop.url}/rows?key=hunter2', {AUTH}}}}}"
     )
 
-    assert ran.states[-1] == "FAIL"
-    message = ran.last["run"]["facets"]["errorMessage"]["message"]
+    assert run.states[-1] == "FAIL"
+    message = run.last["run"]["facets"]["errorMessage"]["message"]
     assert f"POST {shop.url}/rows: 422" in message
-    assert "hunter2" not in json.dumps(ran.events)
+    assert "hunter2" not in json.dumps(run.events)

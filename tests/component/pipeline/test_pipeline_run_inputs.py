@@ -1,4 +1,4 @@
-"""Every kind of input: its rows, and the dataset it is told as."""
+"""Every kind of input: its rows, and the dataset that is reported for it."""
 
 import json
 import sqlite3
@@ -14,11 +14,11 @@ pytestmark = pytest.mark.spark
 
 
 def test_csv_files_are_read_with_the_options_of_the_file(bench: Bench, orders: Path) -> None:
-    ran = bench.run(f"input: $ORDERS\n{TO_TABLE}")
+    run = bench.run(f"input: $ORDERS\n{TO_TABLE}")
 
     assert len(bench.rows("lake.out.rows")) == 5
-    assert ran.counters() == (5, 5)
-    dataset = ran.input("orders.csv")
+    assert run.counters() == (5, 5)
+    dataset = run.input("orders.csv")
     assert (dataset["namespace"], dataset["name"]) == ("file", str(orders))
     assert [column["name"] for column in dataset["facets"]["schema"]["fields"]] == [
         "order_id",
@@ -32,9 +32,9 @@ def test_csv_files_are_read_with_the_options_of_the_file(bench: Bench, orders: P
 
 
 def test_a_filter_does_not_hide_rows_of_a_csv_file_from_the_counters(bench: Bench, orders: Path) -> None:
-    ran = bench.run(f"input: $ORDERS\npipeline: {{processors: [filter: price > 5]}}\n{TO_TABLE}")
+    run = bench.run(f"input: $ORDERS\npipeline: {{processors: [filter: price > 5]}}\n{TO_TABLE}")
 
-    assert ran.counters() == (5, 3)
+    assert run.counters() == (5, 3)
 
 
 @pytest.mark.parametrize("file_format", ["json", "parquet", "text"])
@@ -42,33 +42,33 @@ def test_other_formats_are_read(bench: Bench, file_format: str) -> None:
     frame = bench.spark.createDataFrame([("one",), ("two",)], "value string")
     frame.write.format(file_format).save(str(bench.folder / "in"))
 
-    ran = bench.run(f"input: {{file: {{paths: [in], format: {file_format}}}}}\n{TO_TABLE}")
+    run = bench.run(f"input: {{file: {{paths: [in], format: {file_format}}}}}\n{TO_TABLE}")
 
     assert bench.rows("lake.out.rows") == [("one",), ("two",)]
-    assert ran.input("/in")["facets"]["storage"]["fileFormat"] == file_format
+    assert run.input("/in")["facets"]["storage"]["fileFormat"] == file_format
 
 
 def test_a_glob_is_one_dataset_named_by_its_folder(bench: Bench) -> None:
     for day in ("2013-01-01", "2013-01-02"):
         bench.write(f"in/{day}/rows.json", json.dumps({"id": day}))
 
-    ran = bench.run(f"input: {{file: {{paths: [in/2013-*/*.json], format: json}}}}\n{TO_TABLE}")
+    run = bench.run(f"input: {{file: {{paths: [in/2013-*/*.json], format: json}}}}\n{TO_TABLE}")
 
-    assert [one["name"] for one in ran.last["inputs"]] == [str(bench.folder / "in")]
-    assert ran.last["inputs"][0]["inputFacets"]["inputStatistics"]["fileCount"] == 2
+    assert [dataset["name"] for dataset in run.last["inputs"]] == [str(bench.folder / "in")]
+    assert run.last["inputs"][0]["inputFacets"]["inputStatistics"]["fileCount"] == 2
 
 
-def test_a_table_is_read_as_it_was(bench: Bench) -> None:
+def test_a_table_is_read_at_a_snapshot(bench: Bench) -> None:
     for rows in (2, 3):
         bench.run(
             f"input: {{generate: {{rows: {rows}}}}}\noutput: {{iceberg: {{table: lake.raw.ids, mode: overwrite}}}}"
         )
     first = bench.table("lake.raw.ids").history()[0].snapshot_id
 
-    ran = bench.run(f"input: {{iceberg: {{table: lake.raw.ids, snapshot_id: {first}}}}}\n{TO_TABLE}")
+    run = bench.run(f"input: {{iceberg: {{table: lake.raw.ids, snapshot_id: {first}}}}}\n{TO_TABLE}")
 
     assert bench.rows("lake.out.rows") == [(0,), (1,)]
-    assert ran.input("/raw/ids")["facets"]["version"]["datasetVersion"] == str(first)
+    assert run.input("/raw/ids")["facets"]["version"]["datasetVersion"] == str(first)
 
 
 def test_a_table_is_read_as_of_a_time(bench: Bench) -> None:
@@ -90,7 +90,7 @@ def test_a_database_table_and_a_query_are_read(bench: Bench) -> None:
         db.executemany("INSERT INTO orders VALUES (?, ?)", [(1, "acme"), (2, "brix")])
     db.close()
 
-    ran = bench.run("""
+    run = bench.run("""
         inputs:
           whole: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: orders}}
           part: {sql: {url: "jdbc:sqlite:$HERE/shop.db", query: "SELECT supplier FROM orders WHERE id = 2"}}
@@ -99,27 +99,29 @@ def test_a_database_table_and_a_query_are_read(bench: Bench) -> None:
     """)
 
     assert bench.rows("lake.out.rows") == [(2, "brix")]
-    assert [(one["namespace"], one["name"]) for one in ran.last["inputs"]] == [(f"sqlite:{database}", "orders")]
-    fields = ran.output("/rows")["facets"]["columnLineage"]["fields"]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in run.last["inputs"]] == [
+        (f"sqlite:{database}", "orders")
+    ]
+    fields = run.output("/rows")["facets"]["columnLineage"]["fields"]
     assert [source["field"] for source in fields["supplier"]["inputFields"]] == ["supplier"]
 
 
-def test_rows_are_made_up_from_their_number(bench: Bench) -> None:
-    ran = bench.run(f"input: {{generate: {{rows: 4, columns: {{number: id, half: id / 2}}}}}}\n{TO_TABLE}")
+def test_rows_are_generated_from_their_number(bench: Bench) -> None:
+    run = bench.run(f"input: {{generate: {{rows: 4, columns: {{number: id, half: id / 2}}}}}}\n{TO_TABLE}")
 
     assert bench.rows("lake.out.rows") == [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.5)]
-    assert ran.last.get("inputs", []) == []
-    assert ran.counters() == (4, 4)
+    assert run.last.get("inputs", []) == []
+    assert run.counters() == (4, 4)
 
 
 def test_a_table_that_only_sql_names_is_an_input_too(bench: Bench, orders: Path) -> None:
     bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: {table: lake.raw.ids}}")
 
-    ran = bench.run("""
+    run = bench.run("""
         input: $ORDERS
         pipeline: {processors: [sql: "SELECT o.order_id FROM input o JOIN lake.raw.ids i ON o.order_id = i.id"]}
         output: {iceberg: {table: lake.out.rows}}
     """)
 
-    assert sorted(one["name"].rpartition("/")[2] for one in ran.last["inputs"]) == ["ids", "orders.csv"]
-    assert ran.counters() == (8, 2)
+    assert sorted(dataset["name"].rpartition("/")[2] for dataset in run.last["inputs"]) == ["ids", "orders.csv"]
+    assert run.counters() == (8, 2)

@@ -1,4 +1,4 @@
-"""Batches over topics of a real broker. What is expected stands in the records that Confluent's clients wrote."""
+"""Batches over topics of a real broker, compared with the records that Confluent's clients wrote."""
 
 import json
 import time
@@ -28,7 +28,7 @@ def test_json_records_become_rows_with_keys_offsets_and_headers_as_columns(bench
     topic = topics.named("orders")
     topics.put(topic, b'{"order_id": 1, "price": "10.5"}', b'{"order_id": 2}', key=b"k")
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -45,21 +45,21 @@ def test_json_records_become_rows_with_keys_offsets_and_headers_as_columns(bench
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert [(row[0], str(row[1]), *row[2:]) for row in bench.rows("lake.sales.orders")] == [
         (1, "10.50", 0, "k", "t-1"),
         (2, "None", 1, "k", "t-1"),
     ]
-    assert ran.counters() == (2, 2)
+    assert run.counters() == (2, 2)
 
 
-def test_a_topic_is_named_by_the_broker_with_its_payload_s_schema_and_columns_lead_to_its_fields(
+def test_a_topic_is_named_by_its_broker_has_its_payloads_schema_and_columns_come_from_its_fields(
     bench: Bench, topics: Topics
 ) -> None:
     topic = topics.named("orders")
     topics.put_avro(topic, ORDER, {"order_id": 7, "price": 2.5})
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -72,25 +72,25 @@ def test_a_topic_is_named_by_the_broker_with_its_payload_s_schema_and_columns_le
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    read = ran.input(topic)
+    read = run.input(topic)
     assert read["namespace"] == f"kafka://{topics.broker}"
-    assert [(one["name"], one["type"]) for one in read["facets"]["schema"]["fields"]] == [
+    assert [(field["name"], field["type"]) for field in read["facets"]["schema"]["fields"]] == [
         ("order_id", "bigint"),
         ("price", "double"),
     ]
     version = topics.registry.get_latest_version(f"{topic}-value")
-    told = read["facets"]["headwater_topic_schema"]
-    assert (told["subject"], told["version"], told["schemaId"]) == (
+    topic_schema = read["facets"]["headwater_topic_schema"]
+    assert (topic_schema["subject"], topic_schema["version"], topic_schema["schemaId"]) == (
         f"{topic}-value",
         version.version,
         version.schema_id,
     )
-    columns = ran.output("orders")["facets"]["columnLineage"]["fields"]
-    assert {column: [one["field"] for one in found["inputFields"]] for column, found in columns.items()} == {
+    columns = run.output("orders")["facets"]["columnLineage"]["fields"]
+    assert {column: [source["field"] for source in field["inputFields"]] for column, field in columns.items()} == {
         "id": ["order_id"],
         "cents": ["price"],
     }
-    assert {one["name"] for found in columns.values() for one in found["inputFields"]} == {topic}
+    assert {source["name"] for field in columns.values() for source in field["inputFields"]} == {topic}
     assert bench.rows("lake.sales.orders") == [(7, 250)]
     assert read["inputFacets"]["inputStatistics"]["rowCount"] == 1
 
@@ -101,7 +101,7 @@ def test_records_that_cannot_be_read_go_to_the_dead_letters_with_a_reason_and_ar
     topic = topics.named("orders")
     topics.put(topic, b'{"order_id": 1}', b'{"order_id": "' + SECRET + b'"}', SECRET, b"", None)
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -112,7 +112,7 @@ def test_records_that_cannot_be_read_go_to_the_dead_letters_with_a_reason_and_ar
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert bench.rows("lake.sales.orders") == [(1,), (None,)]  # the last is the record without a value
     dead = bench.table("lake.dead.orders").scan().to_arrow().sort_by("offset").to_pylist()
     assert [(row["offset"], row["value"], row["reason"]) for row in dead] == [
@@ -120,14 +120,14 @@ def test_records_that_cannot_be_read_go_to_the_dead_letters_with_a_reason_and_ar
         (2, SECRET, "not JSON that matches the declared schema"),
         (3, b"", "not JSON that matches the declared schema"),
     ]
-    assert ran.counters() == (5, 2)
-    assert ran.last["run"]["facets"]["headwater_run"]["errorCount"] == 3
-    assert {one["name"].rpartition("/")[2] for one in ran.last["outputs"]} == {"orders"}
-    assert len(ran.last["outputs"]) == 2
-    assert SECRET not in b"".join(ran.raw_events)
+    assert run.counters() == (5, 2)
+    assert run.last["run"]["facets"]["headwater_run"]["errorCount"] == 3
+    assert {dataset["name"].rpartition("/")[2] for dataset in run.last["outputs"]} == {"orders"}
+    assert len(run.last["outputs"]) == 2
+    assert SECRET not in b"".join(run.raw_events)
 
 
-def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_letter_with_a_reason(
+def test_each_record_of_an_avro_topic_becomes_a_row_or_a_dead_letter_with_a_reason(
     bench: Bench, topics: Topics
 ) -> None:
     topic = topics.named("orders")
@@ -137,7 +137,7 @@ def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_
     no_such_union_branch, endless_number = framed + b"\x02\x63", framed + b"\xff" * 20
     topics.put(topic, b"", b"\x00", b"\x00\xff\xff\xff\xff", framed, no_such_union_branch, endless_number, SECRET)
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -148,7 +148,7 @@ def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert bench.rows("lake.sales.orders") == [(1, 2.5)]
     dead = parquet.read_table(bench.folder / "dead").sort_by("offset").to_pylist()
     assert [row["reason"] for row in dead] == [
@@ -158,38 +158,38 @@ def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_
         *[f"not valid Avro for its schema id {schema_id}"] * 3,
         "not Avro with a schema id",
     ]
-    assert SECRET not in b"".join(ran.raw_events)
+    assert SECRET not in b"".join(run.raw_events)
 
 
-def test_without_dead_letters_such_a_record_fails_the_run_which_names_its_place_and_not_its_value(
+def test_without_dead_letters_an_unreadable_record_fails_the_run_and_is_named_by_its_offset(
     bench: Bench, topics: Topics, caplog: pytest.LogCaptureFixture
 ) -> None:
     topic = topics.named("orders")
     topics.put(topic, b'{"order_id": 1}', SECRET)
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka: {{addresses: ["{topics.broker}"], topics: [{topic}], format: json, schema: order_id BIGINT}}
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.states[-1] == "FAIL"
+    assert run.states[-1] == "FAIL"
     place = f"input: topic {topic}, partition 0, offset 1: not JSON that matches the declared schema"
-    assert place in (ran.result.error or "")
-    assert place in ran.last["run"]["facets"]["errorMessage"]["message"]
-    assert SECRET not in b"".join(ran.raw_events)
+    assert place in (run.result.error or "")
+    assert place in run.last["run"]["facets"]["errorMessage"]["message"]
+    assert SECRET not in b"".join(run.raw_events)
     assert SECRET.decode() not in caplog.text
     assert bench.rows("lake.sales.orders") == []
 
 
-def test_json_is_read_by_the_registry_s_schema_with_an_id_before_it_or_without(bench: Bench, topics: Topics) -> None:
+def test_json_is_read_by_the_registrys_schema_with_or_without_a_schema_id(bench: Bench, topics: Topics) -> None:
     topic = topics.named("orders")
     schema = {"type": "object", "properties": {"order_id": {"type": "integer"}, "note": {"type": "string"}}}
     schema_id = topics.registry.register_schema(f"{topic}-value", Schema(json.dumps(schema), "JSON"))
     framed = b"\x00" + schema_id.to_bytes(4, "big")
     topics.put(topic, framed + b'{"order_id": 1, "note": "a"}', b'{"order_id": 2}', b"\x00\x00\x0f\x42\x40{}")
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -200,15 +200,15 @@ def test_json_is_read_by_the_registry_s_schema_with_an_id_before_it_or_without(b
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert bench.rows("lake.sales.orders") == [(1, "a"), (2, None)]
     assert [row[-1] for row in bench.rows("lake.dead.orders")] == [
         "the versions of the topic's subject read here do not include its schema id 1000000"
     ]
-    assert ran.input(topic)["facets"]["headwater_topic_schema"]["schemaType"] == "JSON"
+    assert run.input(topic)["facets"]["headwater_topic_schema"]["schemaType"] == "JSON"
 
 
-def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topics_that_have_it(
+def test_a_pattern_reads_all_matching_topics_and_each_column_comes_from_the_topics_that_have_it(
     bench: Bench, topics: Topics
 ) -> None:
     first, second = topics.named("shop-a"), topics.named("shop-b")
@@ -216,7 +216,7 @@ def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topi
     supplied = {**ORDER, "fields": [ORDER["fields"][0], {"name": "supplier", "type": "string"}]}
     topics.put_avro(second, supplied, {"order_id": 2, "supplier": "acme"})
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -226,17 +226,17 @@ def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topi
         output: {{iceberg: lake.sales.orders}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert bench.rows("lake.sales.orders") == [(1, 1.5, None), (2, None, "acme")]
-    columns = ran.output("orders")["facets"]["columnLineage"]["fields"]
-    assert {column: {one["name"] for one in found["inputFields"]} for column, found in columns.items()} == {
+    columns = run.output("orders")["facets"]["columnLineage"]["fields"]
+    assert {column: {source["name"] for source in field["inputFields"]} for column, field in columns.items()} == {
         "order_id": {first, second},
         "price": {first},
         "supplier": {second},
     }
 
 
-def test_a_batch_begins_at_the_offsets_or_the_time_that_it_is_given(bench: Bench, topics: Topics) -> None:
+def test_a_batch_starts_at_the_configured_offsets_or_time(bench: Bench, topics: Topics) -> None:
     first, second, third = (topics.named(name) for name in ("first", "second", "third"))
     for topic in (first, second, third):
         topics.put(topic, f"{topic[:3]}-0".encode())
@@ -247,7 +247,7 @@ def test_a_batch_begins_at_the_offsets_or_the_time_that_it_is_given(bench: Bench
         topics.put(topic, f"{topic[:3]}-1".encode())
 
     def read(start: str) -> list[str]:
-        ran = bench.run(f"""
+        run = bench.run(f"""
             input:
               kafka:
                 addresses: ["{topics.broker}"]
@@ -257,13 +257,13 @@ def test_a_batch_begins_at_the_offsets_or_the_time_that_it_is_given(bench: Bench
             pipeline: {{processors: [{{mapping: {{columns: {{value: CAST(value AS STRING)}}}}}}]}}
             output: {{iceberg: {{table: lake.sales.raw, mode: overwrite}}}}
         """)
-        assert ran.result.error is None
+        assert run.result.error is None
         return [row[0] for row in bench.rows("lake.sales.raw")]
 
     by_offset = read(f"start_offsets: {{{first}: {{0: 1}}, {third}: {{0: -1}}}}")
     by_time = read(f"start_time: {since.isoformat()}")
 
-    assert by_offset == ["fir-1", "sec-0", "sec-1"]  # the one that is not named, from its first record
+    assert by_offset == ["fir-1", "sec-0", "sec-1"]  # the topic that is not named starts at its first record
     assert by_time == ["fir-1", "sec-1", "thi-1"]
 
 
@@ -271,7 +271,7 @@ def test_what_is_written_as_avro_is_read_by_confluents_deserializer(bench: Bench
     source, target = topics.named("raw"), topics.named("orders")
     topics.put(source, b"8", key=b"acme")
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input: {{kafka: {{addresses: ["{topics.broker}"], topics: [{source}], format: raw, metadata: [key]}}}}
         pipeline:
           processors:
@@ -285,18 +285,18 @@ def test_what_is_written_as_avro_is_read_by_confluents_deserializer(bench: Bench
             schema_registry: {{url: "{topics.registry_url}"}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert topics.avro_values(target, 1) == [{"order_id": 8}]
     assert topics.messages(target, 1)[0].key() == b"acme"
-    written = ran.output(target)
-    assert [one["name"] for one in written["facets"]["schema"]["fields"]] == ["order_id"]
+    written = run.output(target)
+    assert [field["name"] for field in written["facets"]["schema"]["fields"]] == ["order_id"]
 
 
-def test_json_goes_out_and_dead_letters_keep_key_value_and_headers_in_a_topic(bench: Bench, topics: Topics) -> None:
+def test_json_is_written_and_dead_letters_in_a_topic_keep_key_value_and_headers(bench: Bench, topics: Topics) -> None:
     source, target, dead = topics.named("orders"), topics.named("clean"), topics.named("dead")
     topics.put(source, b'{"order_id": 1}', SECRET, key=b"k")
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input:
           kafka:
             addresses: ["{topics.broker}"]
@@ -307,7 +307,7 @@ def test_json_goes_out_and_dead_letters_keep_key_value_and_headers_in_a_topic(be
         output: {{kafka: {{addresses: ["{topics.broker}"], topic: {target}}}}}
     """)
 
-    assert ran.result.error is None
+    assert run.result.error is None
     assert [json.loads(message.value()) for message in topics.messages(target, 1)] == [{"order_id": 1}]
     (letter,) = topics.messages(dead, 1)
     assert (letter.key(), letter.value()) == (b"k", SECRET)
@@ -318,10 +318,10 @@ def test_json_goes_out_and_dead_letters_keep_key_value_and_headers_in_a_topic(be
         "headwater.partition": b"0",
         "headwater.offset": b"1",
     }
-    assert ran.last["run"]["facets"]["headwater_run"]["errorCount"] == 1
+    assert run.last["run"]["facets"]["headwater_run"]["errorCount"] == 1
 
 
-def test_a_topic_or_subject_that_is_not_there_is_named(bench: Bench, topics: Topics) -> None:
+def test_a_missing_topic_or_subject_is_named(bench: Bench, topics: Topics) -> None:
     empty = topics.named("empty")
     topics.put(empty, b"x")
 

@@ -33,14 +33,14 @@ WITH_SUPPLIER = {
 PRICE_IS_TEXT = {**FIRST, "fields": [FIRST["fields"][0], {"name": "price", "type": "string"}]}
 
 
-def test_a_stream_takes_up_new_fields_and_topics_and_fails_at_an_incompatible_version_which_it_names(
+def test_a_stream_picks_up_new_fields_and_topics_and_fails_at_an_incompatible_version(
     bench: Bench, topics: Topics
 ) -> None:
     topic = topics.named("orders")
     topics.put_avro(topic, FIRST, {"order_id": 1, "price": 1.5})
     topics.put(topic, b"\x00\x00\x0f\x42\x40 of nobody's schema")
 
-    def schemas_change() -> None:
+    def change_schemas() -> None:
         wait_for(lambda: len(bench.rows("lake.sales.orders")) == 1)
         topics.put_avro(topic, WITH_SUPPLIER, {"order_id": 2, "price": None, "supplier": "acme"})
         topics.put_avro(topic, FIRST, {"order_id": 3, "price": 3.5})
@@ -51,8 +51,8 @@ def test_a_stream_takes_up_new_fields_and_topics_and_fails_at_an_incompatible_ve
             topics.put_avro(topic, PRICE_IS_TEXT, {"order_id": 4, "price": "dear"})
 
     stop = StopSignal()
-    changing = beside(schemas_change, or_else=lambda: stop.request("the test failed"))
-    ran = bench.run(
+    changing = in_background(change_schemas, on_error=lambda: stop.request("the test failed"))
+    run = bench.run(
         f"""
         mode: stream
         input:
@@ -71,37 +71,37 @@ def test_a_stream_takes_up_new_fields_and_topics_and_fails_at_an_incompatible_ve
     )
     changing.join()
 
-    broke = f"{topic}-value: version 3 cannot follow version 2 under BACKWARD: TYPE_MISMATCH at /fields/1/type"
-    assert broke in (ran.result.error or "")
+    incompatible = f"{topic}-value: version 3 cannot follow version 2 under BACKWARD: TYPE_MISMATCH at /fields/1/type"
+    assert incompatible in (run.result.error or "")
     assert bench.rows("lake.sales.orders") == [(1, 1.5, None), (2, None, "acme"), (3, 3.5, None), (5, 5.5, None)]
     assert [row[-1] for row in bench.rows("lake.dead.orders")] == [
         "the versions of the topic's subject read here do not include its schema id 1000000"
     ]
-    assert ran.states[0] == "START"
-    assert set(ran.states[1:-1]) == {"RUNNING"}
-    assert ran.states[-1] == "FAIL"
-    assert len({event["run"]["runId"] for event in ran.events}) == 1
-    assert broke in ran.last["run"]["facets"]["errorMessage"]["message"]
-    read = ran.input(topic)["facets"]
+    assert run.states[0] == "START"
+    assert set(run.states[1:-1]) == {"RUNNING"}
+    assert run.states[-1] == "FAIL"
+    assert len({event["run"]["runId"] for event in run.events}) == 1
+    assert incompatible in run.last["run"]["facets"]["errorMessage"]["message"]
+    read = run.input(topic)["facets"]
     assert read["headwater_topic_schema"]["version"] == 2
-    assert [one["name"] for one in read["schema"]["fields"]] == ["order_id", "price", "supplier"]
-    written = ran.output("sales/orders")["facets"]
-    assert [one["name"] for one in written["schema"]["fields"]] == ["order_id", "price", "supplier"]
+    assert [field["name"] for field in read["schema"]["fields"]] == ["order_id", "price", "supplier"]
+    written = run.output("sales/orders")["facets"]
+    assert [field["name"] for field in written["schema"]["fields"]] == ["order_id", "price", "supplier"]
     assert written["columnLineage"]["fields"]["supplier"]["inputFields"][0]["field"] == "supplier"
     assert written["version"]["datasetVersion"] == str(bench.table("lake.sales.orders").metadata.current_snapshot_id)
-    assert b"dear" not in b"".join(ran.raw_events)
+    assert b"dear" not in b"".join(run.raw_events)
 
 
-def test_running_tells_offsets_and_lag_and_a_stop_is_an_abort(bench: Bench, topics: Topics) -> None:
+def test_running_events_have_offsets_and_lag_and_a_stop_is_an_abort(bench: Bench, topics: Topics) -> None:
     topic = topics.named("orders")
     topics.put_json(topic, ({"order_id": number} for number in range(30)))
     stop, events = StopSignal(), list[bytes]()
 
-    def behind() -> bool:
+    def is_behind() -> bool:
         return any(b'"lag"' in event for event in events) and b'"numInputRows":10' in events[-1].replace(b" ", b"")
 
-    stopping = beside(lambda: wait_for(behind), or_else=lambda: None, at_last=lambda: stop.request("SIGTERM"))
-    ran = bench.run(
+    stopping = in_background(lambda: wait_for(is_behind), on_error=lambda: None, at_end=lambda: stop.request("SIGTERM"))
+    run = bench.run(
         f"""
         mode: stream
         input:
@@ -120,14 +120,14 @@ def test_running_tells_offsets_and_lag_and_a_stop_is_an_abort(bench: Bench, topi
     )
     stopping.join()
 
-    told = [event["run"]["facets"].get("headwater_stream") for event in ran.events]
-    sources = [facet["sources"][0] for facet in told if facet]
-    assert ran.states[-1] == "ABORT"
+    stream_facets = [event["run"]["facets"].get("headwater_stream") for event in run.events]
+    sources = [facet["sources"][0] for facet in stream_facets if facet]
+    assert run.states[-1] == "ABORT"
     assert sources
-    assert {(one["endOffset"][topic]["0"], one["lag"]) for one in sources} <= {(10, 20), (20, 10), (30, 0)}
+    assert {(source["endOffset"][topic]["0"], source["lag"]) for source in sources} <= {(10, 20), (20, 10), (30, 0)}
 
 
-def test_what_is_in_the_table_after_a_kill_9_is_what_is_in_the_topic_once_each(bench: Bench, topics: Topics) -> None:
+def test_after_a_kill_9_each_record_of_the_topic_is_in_the_table_once(bench: Bench, topics: Topics) -> None:
     topic = topics.named("orders")
     topics.put_json(topic, ({"order_id": number, "price": number / 4} for number in range(3000)))
     text = f"""
@@ -151,10 +151,10 @@ def test_what_is_in_the_table_after_a_kill_9_is_what_is_in_the_topic_once_each(b
     _kill(killed)
     half = len(bench.rows("lake.sales.orders"))
     _, _, rest = textwrap.dedent(text).partition("schema_version: 1\n")
-    ran = bench.run(f"{rest}stream: {{available_now: true}}\n")
+    run = bench.run(f"{rest}stream: {{available_now: true}}\n")
 
     assert 0 < half < 3000
-    assert ran.result.error is None
+    assert run.result.error is None
     assert bench.rows("lake.sales.orders") == sorted(((n, n / 4) for n in range(3000)), key=repr)
 
 
@@ -165,36 +165,36 @@ def _running(path: Path, home: Path) -> "subprocess.Popen[bytes]":
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """The command and its JVM, which is in a session of its own, at once."""
-    for each in [*psutil.Process(process.pid).children(recursive=True), process]:
-        each.send_signal(signal.SIGKILL)
+    """Kill the command and its JVM, which is in a session of its own."""
+    for child in [*psutil.Process(process.pid).children(recursive=True), process]:
+        child.send_signal(signal.SIGKILL)
     process.wait(30)
 
 
-def beside(
-    task: Callable[[], None], *, or_else: Callable[[], None], at_last: Callable[[], None] = lambda: None
+def in_background(
+    task: Callable[[], None], *, on_error: Callable[[], None], at_end: Callable[[], None] = lambda: None
 ) -> threading.Thread:
-    """Do something while a stream runs; should that fail, `or_else` ends the stream, so that the test does not hang."""
+    """Run a task while a stream runs; if it fails, `on_error` ends the stream, so that the test does not hang."""
 
     def work() -> None:
         try:
             task()
         except BaseException:
-            or_else()
+            on_error()
             raise
         finally:
-            at_last()
+            at_end()
 
     thread = threading.Thread(target=work)
     thread.start()
     return thread
 
 
-def wait_for(happened: Callable[[], Any], within_s: float = 120) -> None:
+def wait_for(is_so: Callable[[], Any], within_s: float = 120) -> None:
     until = time.monotonic() + within_s
     while time.monotonic() < until:
-        with contextlib.suppress(Exception):  # the table is not there yet
-            if happened():
+        with contextlib.suppress(Exception):  # the table does not exist yet
+            if is_so():
                 return
         time.sleep(0.3)
-    raise AssertionError("it did not come to be in time")
+    raise AssertionError(f"not so within {within_s} s")

@@ -1,4 +1,4 @@
-"""Every kind of output and mode: what is there afterwards, and what is counted."""
+"""Every kind of output and mode: what it writes, and what is counted."""
 
 import json
 import sqlite3
@@ -21,16 +21,16 @@ def statistics(dataset: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_files_are_written_in_parts_and_counted_with_their_size(bench: Bench) -> None:
-    ran = bench.run("input: $ORDERS\noutput: {file: {path: out, format: json, partition_by: [supplier]}}")
+    run = bench.run("input: $ORDERS\noutput: {file: {path: out, format: json, partition_by: [supplier]}}")
 
     parts = list((bench.folder / "out").rglob("part-*.json"))
     assert len(json_rows(bench.folder / "out")) == 5
     assert {part.parent.name for part in parts} == {"supplier=acme", "supplier=brix"}
-    written = statistics(ran.output("/out"))
+    written = statistics(run.output("/out"))
     assert written == {"rowCount": 5, "size": sum(part.stat().st_size for part in parts), "fileCount": len(parts)}
 
 
-def test_a_folder_with_something_in_it_is_not_written_to_unless_told(bench: Bench) -> None:
+def test_a_folder_with_files_is_written_to_only_in_mode_append_or_overwrite(bench: Bench) -> None:
     text = "input: $ORDERS\noutput: {file: {path: out, format: json, mode: MODE}}"
     bench.run(text.replace("MODE", "error"))
 
@@ -40,38 +40,38 @@ def test_a_folder_with_something_in_it_is_not_written_to_unless_told(bench: Benc
     assert len(json_rows(bench.folder / "out")) == 5
 
 
-def test_a_single_file_is_one_file_and_replaced_whole(bench: Bench) -> None:
+def test_a_single_file_is_one_file_and_is_replaced(bench: Bench) -> None:
     text = """
         input: $ORDERS
         output: {file: {path: r.csv, format: csv, single_file: true, mode: overwrite, options: {header: 'true'}}}
     """
     bench.run(text)
 
-    ran = bench.run(text)
+    run = bench.run(text)
 
     lines = (bench.folder / "r.csv").read_text().splitlines()
     assert lines[0] == "order_id,supplier,price,day"
     assert len(lines) == 6
     assert [path.name for path in bench.folder.iterdir() if path.name.startswith(".")] == []
-    assert statistics(ran.output("/r.csv"))["rowCount"] == 5
-    assert ran.output("/r.csv")["name"] == str(bench.folder / "r.csv")
+    assert statistics(run.output("/r.csv"))["rowCount"] == 5
+    assert run.output("/r.csv")["name"] == str(bench.folder / "r.csv")
 
 
-def test_a_table_is_made_with_its_namespace_and_appended_to(bench: Bench) -> None:
+def test_a_table_is_created_with_its_namespace_and_appended_to(bench: Bench) -> None:
     text = (
         "input: $ORDERS\noutput: {iceberg: {table: lake.a.b.orders, partition_by: [supplier, 'bucket(4, order_id)']}}"
     )
     bench.run(text)
 
-    ran = bench.run(text)
+    run = bench.run(text)
 
     table = bench.table("lake.a.b.orders")
     assert len(bench.rows("lake.a.b.orders")) == 10
-    assert [str(one.transform) for one in table.spec().fields] == ["identity", "bucket[4]"]
-    assert not any(one.required for one in table.schema().fields)
+    assert [str(field.transform) for field in table.spec().fields] == ["identity", "bucket[4]"]
+    assert not any(field.required for field in table.schema().fields)
     snapshot = table.current_snapshot()
     assert snapshot is not None
-    output = ran.output("/orders")
+    output = run.output("/orders")
     assert output["facets"]["version"]["datasetVersion"] == str(snapshot.snapshot_id)
     assert statistics(output)["rowCount"] == 5
     assert snapshot.summary is not None
@@ -79,81 +79,81 @@ def test_a_table_is_made_with_its_namespace_and_appended_to(bench: Bench) -> Non
 
 
 def test_every_version_of_a_table_names_the_run_that_made_it(bench: Bench) -> None:
-    runs = [bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.orders}}").result.run_id for _ in range(2)]
+    run_ids = [bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.orders}}").result.run_id for _ in range(2)]
 
     snapshots = bench.table("lake.a.orders").snapshots()
-    assert [one.summary["headwater.run-id"] for one in snapshots if one.summary] == runs
+    assert [snapshot.summary["headwater.run-id"] for snapshot in snapshots if snapshot.summary] == run_ids
 
 
 def test_overwrite_replaces_all_rows_in_one_version(bench: Bench) -> None:
     text = "input: {generate: {rows: ROWS}}\noutput: {iceberg: {table: lake.a.ids, mode: overwrite}}"
     bench.run(text.replace("ROWS", "7"))
 
-    ran = bench.run(text.replace("ROWS", "3"))
+    run = bench.run(text.replace("ROWS", "3"))
 
     assert bench.rows("lake.a.ids") == [(0,), (1,), (2,)]
     assert len(bench.table("lake.a.ids").history()) == 2
-    assert ran.counters() == (3, 3)
+    assert run.counters() == (3, 3)
 
 
-def test_merge_updates_equal_keys_inserts_the_others_and_counts_neither_what_it_copies(bench: Bench) -> None:
+def test_merge_updates_equal_keys_inserts_the_others_and_does_not_count_copied_rows(bench: Bench) -> None:
     bench.run("input: {generate: {rows: 100, columns: {k: id, v: \"'old'\"}}}\noutput: {iceberg: {table: lake.a.t}}")
 
-    ran = bench.run("""
+    run = bench.run("""
         input: {generate: {rows: 4, columns: {k: id + 98, v: "'new'"}}}
         output: {iceberg: {table: lake.a.t, mode: merge, 'on': [k]}}
     """)
 
     rows = dict(bench.rows("lake.a.t"))
     assert (len(rows), rows[97], rows[98], rows[99], rows[100], rows[101]) == (102, "old", "new", "new", "new", "new")
-    assert ran.counters() == (4, 4)
+    assert run.counters() == (4, 4)
 
 
 def test_merge_from_one_table_into_another_works(bench: Bench) -> None:
     bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: {table: lake.a.ids}}")
 
-    ran = bench.run("""
+    run = bench.run("""
         input: {iceberg: {table: lake.a.ids}}
         pipeline: {processors: [sql: "SELECT id, id * 2 AS twice FROM input"]}
         output: {iceberg: {table: lake.a.twice, mode: merge, 'on': [id]}}
     """)
 
     assert bench.rows("lake.a.twice") == [(0, 0), (1, 2), (2, 4)]
-    assert ran.counters() == (3, 3)
+    assert run.counters() == (3, 3)
 
 
 def test_a_declared_jdbc_catalog_works_as_the_docs_describe_it(bench: Bench) -> None:
-    ran = bench.run("""
+    run = bench.run("""
         catalogs: {shop: {type: jdbc, uri: "jdbc:sqlite:$HERE/shop.db", warehouse: shop}}
         input: {generate: {rows: 2}}
         output: {iceberg: shop.a.ids}
     """)
 
-    assert ran.result.error is None
-    assert ran.counters() == (2, 2)
+    assert run.result.error is None
+    assert run.counters() == (2, 2)
 
 
-def test_a_table_that_may_not_be_made_must_be_there(bench: Bench) -> None:
-    ran = bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.absent, create: false}}")
+def test_a_table_that_may_not_be_created_must_exist(bench: Bench) -> None:
+    run = bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.absent, create: false}}")
 
-    assert ran.result.state == "FAIL"
-    assert "TABLE_OR_VIEW_NOT_FOUND" in (ran.result.error or "")
+    assert run.result.state == "FAIL"
+    assert "TABLE_OR_VIEW_NOT_FOUND" in (run.result.error or "")
 
 
-def test_a_database_table_is_made_appended_to_and_overwritten(bench: Bench) -> None:
+def test_a_database_table_is_created_appended_to_and_overwritten(bench: Bench) -> None:
     text = 'input: $ORDERS\noutput: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: orders, mode: MODE}}'
 
-    ran = [bench.run(text.replace("MODE", mode)) for mode in ("append", "append", "overwrite", "append")]
+    runs = [bench.run(text.replace("MODE", mode)) for mode in ("append", "append", "overwrite", "append")]
 
     with sqlite3.connect(bench.folder / "shop.db") as db:
         assert db.execute("SELECT count(*), count(price), sum(order_id) FROM orders").fetchone() == (10, 8, 30)
     db.close()
-    assert [one.counters() for one in ran] == [(5, 5)] * 4
-    assert ran[0].last["outputs"][0]["namespace"] == f"sqlite:{bench.folder}/shop.db"
+    assert [run.counters() for run in runs] == [(5, 5)] * 4
+    assert runs[0].last["outputs"][0]["namespace"] == f"sqlite:{bench.folder}/shop.db"
 
 
 def test_the_first_rows_are_printed_as_json_with_their_nulls(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = bench.run("""
+    run = bench.run("""
         input: $ORDERS
         pipeline: {processors: [sql: "SELECT order_id, price FROM input ORDER BY order_id DESC"]}
         output: {stdout: {rows: 2}}
@@ -163,12 +163,12 @@ def test_the_first_rows_are_printed_as_json_with_their_nulls(bench: Bench, capsy
         {"order_id": 5, "price": 1.0},
         {"order_id": 4, "price": None},
     ]
-    assert ran.counters() == (5, 2)
-    assert ran.last.get("outputs", []) == []
+    assert run.counters() == (5, 2)
+    assert run.last.get("outputs", []) == []
 
 
-def test_several_outputs_see_the_very_same_rows_and_the_input_counts_once(bench: Bench) -> None:
-    ran = bench.run("""
+def test_several_outputs_have_the_same_rows_and_the_input_is_counted_once(bench: Bench) -> None:
+    run = bench.run("""
         input: $ORDERS
         pipeline: {processors: [sql: "SELECT order_id, rand() AS draw FROM input"]}
         outputs:
@@ -178,15 +178,15 @@ def test_several_outputs_see_the_very_same_rows_and_the_input_counts_once(bench:
 
     in_files = [(row["order_id"], row["draw"]) for row in json_rows(bench.folder / "draws")]
     assert sorted(in_files) == bench.rows("lake.a.draws")
-    assert ran.counters() == (5, 10)
-    assert ran.input("orders.csv")["inputFacets"]["inputStatistics"]["rowCount"] == 5
-    assert [statistics(one)["rowCount"] for one in ran.last["outputs"]] == [5, 5]
+    assert run.counters() == (5, 10)
+    assert run.input("orders.csv")["inputFacets"]["inputStatistics"]["rowCount"] == 5
+    assert [statistics(dataset)["rowCount"] for dataset in run.last["outputs"]] == [5, 5]
 
 
 def test_a_dataset_that_two_outputs_write_is_one_with_the_rows_and_columns_of_both(bench: Bench) -> None:
     bench.write("late.csv", "order_id,note\n7,late\n")
 
-    ran = bench.run("""
+    run = bench.run("""
         inputs:
           orders: $ORDERS
           late: {file: {paths: [late.csv], format: csv, options: {header: true}}}
@@ -195,17 +195,17 @@ def test_a_dataset_that_two_outputs_write_is_one_with_the_rows_and_columns_of_bo
           - {from: late, file: {path: out, format: json, mode: append}}
     """)
 
-    (output,) = ran.last["outputs"]
+    (output,) = run.last["outputs"]
     assert output["outputFacets"]["outputStatistics"]["rowCount"] == 6
     names = ["order_id", "supplier", "price", "day", "note"]
     assert [field["name"] for field in output["facets"]["schema"]["fields"]] == names
     fields = output["facets"]["columnLineage"]["fields"]
     assert list(fields) == names
-    read = {Path(one["name"]).name for one in fields["order_id"]["inputFields"]}
-    assert read == {"orders.csv", "late.csv"}
+    sources = {Path(source["name"]).name for source in fields["order_id"]["inputFields"]}
+    assert sources == {"orders.csv", "late.csv"}
 
 
-def test_columns_are_told_as_the_table_writes_them_in_whatever_case_the_pipeline_does(bench: Bench) -> None:
+def test_columns_are_reported_in_the_tables_case_and_not_in_the_pipelines(bench: Bench) -> None:
     bench.run("""
         input: $ORDERS
         pipeline: {processors: [mapping: {columns: {order_id: order_id, Price: price}}]}
@@ -213,18 +213,18 @@ def test_columns_are_told_as_the_table_writes_them_in_whatever_case_the_pipeline
     """)
 
     steps = "pipeline: {processors: [mapping: {columns: {ORDER_ID: order_id, PRICE: price + 1}}]}"
-    told = [
+    runs = [
         bench.run(f"input: $ORDERS\n{steps}\noutput: {{iceberg: {{table: lake.a.cased, {mode}}}}}")
         for mode in ("mode: overwrite", "mode: merge, 'on': [Order_Id]")
     ]
 
-    for ran in told:
-        assert ran.result.error is None
-        assert list(ran.output("/cased")["facets"]["columnLineage"]["fields"]) == ["order_id", "Price"]
+    for run in runs:
+        assert run.result.error is None
+        assert list(run.output("/cased")["facets"]["columnLineage"]["fields"]) == ["order_id", "Price"]
 
 
-def test_each_output_takes_the_frame_it_names(bench: Bench) -> None:
-    ran = bench.run("""
+def test_each_output_writes_the_frame_it_names(bench: Bench) -> None:
+    run = bench.run("""
         inputs: {orders: $ORDERS, ids: {generate: {rows: 2}}}
         outputs:
           - {from: orders, iceberg: {table: lake.raw.orders}}
@@ -232,4 +232,4 @@ def test_each_output_takes_the_frame_it_names(bench: Bench) -> None:
     """)
 
     assert (len(bench.rows("lake.raw.orders")), len(bench.rows("lake.raw.ids"))) == (5, 2)
-    assert ran.counters() == (7, 7)
+    assert run.counters() == (7, 7)

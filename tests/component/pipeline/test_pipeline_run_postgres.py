@@ -9,7 +9,7 @@ from tests.support.postgres import Cluster
 pytestmark = pytest.mark.spark
 
 
-def test_a_table_is_read_and_another_made_appended_to_and_overwritten(
+def test_a_table_is_read_and_another_created_appended_to_and_overwritten(
     bench: Bench, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{cluster.port}/postgres"
@@ -24,15 +24,19 @@ def test_a_table_is_read_and_another_made_appended_to_and_overwritten(
             output: {{sql: {{url: "{url}", table: dear, mode: MODE, user_env: SHOP_USER}}}}
         """
 
-        ran = [bench.run(text.replace("MODE", mode)) for mode in ("append", "append", "overwrite")]
+        runs = [bench.run(text.replace("MODE", mode)) for mode in ("append", "append", "overwrite")]
 
-        assert [one.result.error for one in ran] == [None] * 3
-        found = db.execute("SELECT count(*), sum(price) FROM dear").fetchone()
-        assert found is not None
-        assert (found[0], float(found[1])) == (4, 27.0)
-    assert [one.counters()[1] for one in ran] == [4, 4, 4]
+        assert [run.result.error for run in runs] == [None] * 3
+        totals = db.execute("SELECT count(*), sum(price) FROM dear").fetchone()
+        assert totals is not None
+        assert (totals[0], float(totals[1])) == (4, 27.0)
+    assert [run.counters()[1] for run in runs] == [4, 4, 4]
     namespace = f"postgres://127.0.0.1:{cluster.port}"
-    assert [(one["namespace"], one["name"]) for one in ran[0].last["inputs"]] == [(namespace, "postgres.public.orders")]
-    assert [(one["namespace"], one["name"]) for one in ran[0].last["outputs"]] == [(namespace, "postgres.public.dear")]
-    columns = ran[0].last["outputs"][0]["facets"]["columnLineage"]["fields"]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in runs[0].last["inputs"]] == [
+        (namespace, "postgres.public.orders")
+    ]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in runs[0].last["outputs"]] == [
+        (namespace, "postgres.public.dear")
+    ]
+    columns = runs[0].last["outputs"][0]["facets"]["columnLineage"]["fields"]
     assert [source["name"] for source in columns["price"]["inputFields"]] == ["postgres.public.orders"]

@@ -55,7 +55,7 @@ def test_files_and_tables_behind_s3_are_read_written_and_named(bench: Bench, s3:
     endpoint, client = s3
     client.put_object(Bucket="sales", Key="in/orders.csv", Body=b"id,price\n1,2.5\n2,3.5\n")
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input: {{file: {{paths: ["s3://sales/in/*.csv"], format: csv, options: {{header: 'true'}}}}}}
         outputs:
           - {{file: {{path: "s3://sales/out", format: json}}}}
@@ -68,13 +68,13 @@ def test_files_and_tables_behind_s3_are_read_written_and_named(bench: Bench, s3:
           spark.hadoop.fs.s3a.path.style.access: "true"
     """)
 
-    assert ran.result.error is None
-    keys = [one["Key"] for one in client.list_objects_v2(Bucket="sales")["Contents"]]
+    assert run.result.error is None
+    keys = [stored["Key"] for stored in client.list_objects_v2(Bucket="sales")["Contents"]]
     assert any(key.startswith("out/part-") for key in keys)
     assert any(key.startswith("warehouse/a/orders/data/") for key in keys)
-    assert ran.counters() == (2, 4)
-    assert [(one["namespace"], one["name"]) for one in ran.last["inputs"]] == [("s3://sales", "in")]
-    assert {(one["namespace"], one["name"]) for one in ran.last["outputs"]} == {
+    assert run.counters() == (2, 4)
+    assert [(dataset["namespace"], dataset["name"]) for dataset in run.last["inputs"]] == [("s3://sales", "in")]
+    assert {(dataset["namespace"], dataset["name"]) for dataset in run.last["outputs"]} == {
         ("s3://sales", "out"),
         ("s3://sales", "warehouse/a/orders"),
     }
@@ -90,14 +90,14 @@ def test_a_bucket_has_its_own_endpoint_and_credentials_from_the_environment(
     monkeypatch.setenv("EDGE_KEY", "open-sesame")
     access = f'endpoint: "{endpoint}", region: us-east-1, access_key_env: EDGE_ID, secret_key_env: EDGE_KEY'
 
-    ran = bench.run(f"""
+    run = bench.run(f"""
         input: {{s3: {{paths: ["s3://edge/in"], format: json, schema: "id BIGINT", {access}}}}}
         output: {{s3: {{path: "s3://edge/out", format: json, {access}}}}}
     """)
 
-    assert ran.result.error is None
-    assert any(one["Key"].startswith("out/part-") for one in client.list_objects_v2(Bucket="edge")["Contents"])
-    assert ran.counters() == (2, 2)
-    assert [(one["namespace"], one["name"]) for one in ran.last["inputs"]] == [("s3://edge", "in")]
-    assert [(one["namespace"], one["name"]) for one in ran.last["outputs"]] == [("s3://edge", "out")]
-    assert not any(b"open-sesame" in event for event in ran.raw_events)
+    assert run.result.error is None
+    assert any(stored["Key"].startswith("out/part-") for stored in client.list_objects_v2(Bucket="edge")["Contents"])
+    assert run.counters() == (2, 2)
+    assert [(dataset["namespace"], dataset["name"]) for dataset in run.last["inputs"]] == [("s3://edge", "in")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in run.last["outputs"]] == [("s3://edge", "out")]
+    assert not any(b"open-sesame" in event for event in run.raw_events)
