@@ -1,4 +1,4 @@
-"""`OpenLineageLifecycleSmt` in a real Connect worker: what it tells of connectors with three tasks."""
+"""`OpenLineageLifecycleSmt` in a real Connect worker: what it reports about connectors with three tasks."""
 
 import json
 import uuid
@@ -45,22 +45,22 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         lab.down(lambda _: None)
 
 
-def test_a_topic_is_told_a_connectors_life_its_topics_and_each_change_of_schema(
+def test_a_connectors_events_show_its_start_and_end_its_topics_and_each_schema_change(
     lab: Lab, tmp_path: Path, shared: Path
 ) -> None:
     topic, connector = _topic(lab), f"archive-{uuid.uuid4().hex}"
     key = load_or_create(tmp_path)
-    told = _events_of(lab, connector)
+    reader = _events_of(lab, connector)
     create = {"tasks.max": 3, "topics": topic, "file": str(tmp_path / "out")}
     _create(lab, connector, SINK, create, {"node.key": str(key_path(tmp_path))})
 
     _produce(lab, topic, VERSION_1, {"id": 1, "note": None})
-    _until(told, lambda event: _fields(event) == ["id int32", "note string"])
+    _until(reader, lambda event: _fields(event) == ["id int32", "note string"])
     _produce(lab, topic, VERSION_2, {"id": 2, "note": "x", "price": 2.5})
-    _until(told, lambda event: len(_fields(event)) == 3)
-    _until(told, lambda event: _facet(event)["recordsSeen"] == 60)
+    _until(reader, lambda event: len(_fields(event)) == 3)
+    _until(reader, lambda event: _facet(event)["recordsSeen"] == 60)
     httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
-    events = _until(told, lambda event: event["eventType"] == "ABORT")
+    events = _until(reader, lambda event: event["eventType"] == "ABORT")
 
     dataset = f"kafka://{lab.address('broker')} {topic}"
     types = [event["eventType"] for event in events]
@@ -69,7 +69,7 @@ def test_a_topic_is_told_a_connectors_life_its_topics_and_each_change_of_schema(
     assert {(event["job"]["namespace"], event["job"]["name"]) for event in events} == {("kafka-connect", connector)}
     assert {_names(event["inputs"]) for event in events} == {(), (dataset,)}
     assert {_names(event["outputs"]) for event in events} == {()}
-    assert _in_turn([_fields(event) for event in events if _fields(event)]) == [
+    assert _without_repetitions([_fields(event) for event in events if _fields(event)]) == [
         ["id int32", "note string"],
         ["id int32", "note string", "price float64"],
     ]
@@ -81,26 +81,26 @@ def test_a_topic_is_told_a_connectors_life_its_topics_and_each_change_of_schema(
 
     trusted = {key.key_id: key.public_key}
     specification = Specification(shared / "openlineage")
-    assert {verify_event(raw, trusted).verdict for raw in told.raw} == {"ok"}
-    assert [fault for raw in told.raw for fault in specification.complaints(raw)] == []
+    assert {verify_event(raw, trusted).verdict for raw in reader.raw} == {"ok"}
+    assert [violation for raw in reader.raw for violation in specification.complaints(raw)] == []
 
 
-def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_flow(lab: Lab, tmp_path: Path) -> None:
+def test_a_service_that_requires_signed_events_shows_source_and_sink_as_one_flow(lab: Lab, tmp_path: Path) -> None:
     topic, suffix = _topic(lab), uuid.uuid4().hex
     read, archive = f"read-{suffix}", f"archive-{suffix}"
     load_or_create(tmp_path)
     (tmp_path / "in").write_text("".join(f"line {number}\n" for number in range(40)))
     with running(tmp_path, "--require-signed") as service:
-        lineage = {"openlineage.url": service.url, "node.key": str(key_path(tmp_path))}
-        other = {"dataset.namespace": "file", "dataset.names": str(tmp_path / "in")}
-        _create(lab, read, SOURCE, {"file": str(tmp_path / "in"), "topic": topic}, lineage | other)
-        _create(lab, archive, SINK, {"tasks.max": 3, "topics": topic, "file": str(tmp_path / "out")}, lineage)
+        transform = {"openlineage.url": service.url, "node.key": str(key_path(tmp_path))}
+        source_file = {"dataset.namespace": "file", "dataset.names": str(tmp_path / "in")}
+        _create(lab, read, SOURCE, {"file": str(tmp_path / "in"), "topic": topic}, transform | source_file)
+        _create(lab, archive, SINK, {"tasks.max": 3, "topics": topic, "file": str(tmp_path / "out")}, transform)
         jobs = f"{service.url}/api/v1/namespaces/kafka-connect/jobs"
 
         def job(name: str) -> dict[str, Any]:
-            answer = httpx.get(f"{jobs}/{name}")
-            found: dict[str, Any] = answer.json() if answer.status_code == 200 else {}
-            return found
+            response = httpx.get(f"{jobs}/{name}")
+            body: dict[str, Any] = response.json() if response.status_code == 200 else {}
+            return body
 
         assert eventually(lambda: bool(job(read).get("outputs") and job(archive).get("inputs")))
         for connector in (read, archive):
@@ -114,7 +114,7 @@ def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_fl
         assert job(archive)["outputs"] == []
         runs = httpx.get(f"{jobs}/{archive}/runs").json()["runs"]
         assert [run["state"] for run in runs] == ["ABORTED"]
-        # Source and sink share a key and a target, so their events are one record, and it is whole.
+        # Source and sink share a key and a target, so their events are one record, and it is complete.
         (node,) = httpx.get(f"{service.url}/api/v1/nodes").json()["nodes"]
         stored = httpx.get(f"{service.url}/api/v1/events/lineage?limit=1000").json()["totalCount"]
         assert (node["epochs"], node["unproved"], node["events"]) == (1, 0, stored)
@@ -123,14 +123,12 @@ def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_fl
     assert (tmp_path / "out").read_text().count("line") == 40
 
 
-def test_values_that_are_bytes_have_each_version_of_their_schema_told_from_the_registry(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_byte_values_are_reported_with_each_version_of_their_schema_in_the_registry(lab: Lab, tmp_path: Path) -> None:
     topic, connector = _topic(lab), f"raw-{uuid.uuid4().hex}"
-    told = _events_of(lab, connector)
+    reader = _events_of(lab, connector)
     create = {"topics": topic, "file": str(tmp_path / "out"), "value.converter": BYTES}
-    lineage = {"value.converter.schema.read": "true", "schema.registry.url": lab.address("registry")}
-    _create(lab, connector, SINK, create, lineage)
+    transform = {"value.converter.schema.read": "true", "schema.registry.url": lab.address("registry")}
+    _create(lab, connector, SINK, create, transform)
 
     ids = []
     for fields in (AVRO_1, AVRO_2):
@@ -141,9 +139,9 @@ def test_values_that_are_bytes_have_each_version_of_their_schema_told_from_the_r
         producer.produce(topic, b"\0" + ids[-1].to_bytes(4, "big") + b"whatever")
         producer.flush(30)
         columns = len(fields)
-        _until(told, lambda event, columns=columns: len(_fields(event)) == columns)
+        _until(reader, lambda event, columns=columns: len(_fields(event)) == columns)
     httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
-    events = _until(told, lambda event: event["eventType"] == "ABORT")
+    events = _until(reader, lambda event: event["eventType"] == "ABORT")
 
     versions = [
         (facet["subject"], facet["version"], facet["schemaId"], facet["schemaType"])
@@ -152,14 +150,14 @@ def test_values_that_are_bytes_have_each_version_of_their_schema_told_from_the_r
         if (facet := dataset["facets"].get("headwater_topic_schema"))
     ]
     assert sorted(set(versions)) == [(f"{topic}-value", number, ids[number - 1], "AVRO") for number in (1, 2)]
-    assert _in_turn([_fields(event) for event in events if _fields(event)]) == [
+    assert _without_repetitions([_fields(event) for event in events if _fields(event)]) == [
         ["id int64"],
         ["id int64", "price decimal(10,2)"],
     ]
 
 
-class _Told:
-    """The events of one connector in the lineage topic, as they are read."""
+class _EventReader:
+    """The events of one connector in the lineage topic."""
 
     def __init__(self, consumer: Consumer, connector: str) -> None:
         self.raw: list[bytes] = []
@@ -167,7 +165,7 @@ class _Told:
         self._connector = connector.encode()
 
     def read(self) -> list[dict[str, Any]]:
-        """What has come so far."""
+        """All events so far."""
         for message in self._consumer.consume(100, timeout=0.2):
             value = message.value()
             if message.error() is None and message.key() == self._connector and value is not None:
@@ -175,7 +173,7 @@ class _Told:
         return [json.loads(raw) for raw in self.raw]
 
 
-def _events_of(lab: Lab, connector: str) -> _Told:
+def _events_of(lab: Lab, connector: str) -> _EventReader:
     consumer = Consumer(
         {
             "bootstrap.servers": lab.address("broker"),
@@ -185,20 +183,20 @@ def _events_of(lab: Lab, connector: str) -> _Told:
         }
     )
     consumer.subscribe(["headwater-lineage"])
-    return _Told(consumer, connector)
+    return _EventReader(consumer, connector)
 
 
-def _until(told: _Told, is_so: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-    """All events so far, once one of them is so."""
-    assert eventually(lambda: any(map(is_so, told.read())), 60), [event["eventType"] for event in told.read()]
-    return told.read()
+def _until(reader: _EventReader, condition: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """All events so far, once one of them meets the condition."""
+    assert eventually(lambda: any(map(condition, reader.read())), 60), [event["eventType"] for event in reader.read()]
+    return reader.read()
 
 
 def _topic(lab: Lab) -> str:
     name = f"orders-{uuid.uuid4().hex}"
     admin = AdminClient({"bootstrap.servers": lab.address("broker")})
-    for made in admin.create_topics([NewTopic(name, num_partitions=3, replication_factor=1)]).values():
-        made.result(30)
+    for created in admin.create_topics([NewTopic(name, num_partitions=3, replication_factor=1)]).values():
+        created.result(30)
     return name
 
 
@@ -211,12 +209,16 @@ def _produce(lab: Lab, topic: str, fields: list[dict[str, Any]], payload: dict[s
     assert producer.flush(30) == 0
 
 
-def _create(lab: Lab, name: str, kind: str, config: dict[str, Any], lineage: dict[str, str]) -> None:
-    quick = {"type": "headwater.connect.OpenLineageLifecycleSmt", "emission.interval": "500ms", "restart.within": "1s"}
-    transform = {f"transforms.lineage.{key}": value for key, value in (quick | lineage).items()}
-    body = {"name": name, "config": {"connector.class": kind, "transforms": "lineage", **config, **transform}}
+def _create(lab: Lab, name: str, kind: str, config: dict[str, Any], transform: dict[str, str]) -> None:
+    defaults = {
+        "type": "headwater.connect.OpenLineageLifecycleSmt",
+        "emission.interval": "500ms",
+        "restart.within": "1s",
+    }
+    settings = {f"transforms.lineage.{key}": value for key, value in (defaults | transform).items()}
+    body = {"name": name, "config": {"connector.class": kind, "transforms": "lineage", **config, **settings}}
     url = f"{lab.address('connect')}/connectors"
-    # 409 while the workers agree on who does what.
+    # Connect answers 409 while the workers assign their tasks.
     assert eventually(lambda: httpx.post(url, json=body, timeout=30).status_code == 201, 60)
 
 
@@ -236,6 +238,6 @@ def _names(datasets: list[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(f"{dataset['namespace']} {dataset['name']}" for dataset in datasets)
 
 
-def _in_turn(values: list[list[str]]) -> list[list[str]]:
-    """The values without repetitions of what came just before."""
+def _without_repetitions(values: list[list[str]]) -> list[list[str]]:
+    """The values without immediate repetitions."""
     return [value for number, value in enumerate(values) if number == 0 or values[number - 1] != value]

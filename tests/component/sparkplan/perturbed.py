@@ -1,4 +1,4 @@
-"""Small tables whose columns can be changed, to see by a query's result what it rests on."""
+"""Small tables whose columns can be changed, to find out from a query's result which columns it depends on."""
 
 import json
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from headwater.graph.sparkplan.plan import parse_plan
 
 
 class Column(NamedTuple):
-    """A column of a table: its values in SQL, one a row, and as many others."""
+    """A column of a table: its values in SQL, one per row, and as many other values."""
 
     kind: str
     values: tuple[str, ...]
@@ -50,17 +50,17 @@ CHANGES: Final[tuple[Change, ...]] = (
     lambda column: (column.values[0], column.others[1], *column.values[2:]),
 )
 
-Told = Collection[tuple[str, str]]
+Columns = Collection[tuple[str, str]]
 """Columns of the tables, each with its table's name."""
 
 
-def create_tables(session: SparkSession, change: Change | None = None, kept: Told = ()) -> None:
-    """The tables as views of literals, all columns changed but for those that are kept."""
+def create_tables(session: SparkSession, change: Change | None = None, unchanged: Columns = ()) -> None:
+    """Create the tables as views of literals; all columns are changed except for `unchanged`."""
     for table, columns in TABLES.items():
         cells = [
             [
                 f"CAST({value} AS {column.kind})"
-                for value in (column.values if change is None or (table, name) in kept else change(column))
+                for value in (column.values if change is None or (table, name) in unchanged else change(column))
             ]
             for name, column in columns.items()
         ]
@@ -78,12 +78,12 @@ def lineage_of(frame: DataFrame) -> PlanLineage[str]:
     return column_lineage(parse_plan(frame._jdf.queryExecution().analyzed().toJSON()), table_of)
 
 
-def columns_by_told(lineage: PlanLineage[str]) -> Iterator[tuple[Told, list[str]]]:
-    """The output's columns, those together that are told to rest on the same columns, in whatever way."""
-    together: defaultdict[frozenset[tuple[str, str]], list[str]] = defaultdict(list)
+def columns_by_inputs(lineage: PlanLineage[str]) -> Iterator[tuple[Columns, list[str]]]:
+    """The output's columns, grouped by the columns that they depend on according to the lineage, in whatever way."""
+    groups: defaultdict[frozenset[tuple[str, str]], list[str]] = defaultdict(list)
     for name, inputs in lineage.columns.items():
-        together[frozenset((one.dataset, one.column) for one in (*inputs, *lineage.dataset))].append(name)
-    yield from together.items()
+        groups[frozenset((source.dataset, source.column) for source in (*inputs, *lineage.dataset))].append(name)
+    yield from groups.items()
 
 
 def values_of(frame: DataFrame, columns: Collection[str]) -> dict[str, Counter[str]]:

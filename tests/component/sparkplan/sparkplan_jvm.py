@@ -1,4 +1,4 @@
-"""The lineage of a live plan, its leaves named as `headwater.graph.sparkplan.leaves` says."""
+"""The lineage of a live plan, with leaves named as `headwater.graph.sparkplan.leaves` describes."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from tests.support.lineage_text import Seen, seen
 
 
 class Case(NamedTuple):
-    """A query; `columns` and `rows` in the words of `tests.support.lineage_text`."""
+    """A query; `columns` and `rows` in the notation of `tests.support.lineage_text`."""
 
     name: str
     sql: str

@@ -1,4 +1,4 @@
-"""What the DataFrame API does that SQL does not, or does in another way."""
+"""Lineage of the DataFrame API, where it does what SQL does not, or in another way."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -16,7 +16,7 @@ from tests.support.lineage_text import expected
 pytestmark = pytest.mark.spark
 
 
-def as_they_are(*columns: str) -> dict[str, str]:
+def unchanged(*columns: str) -> dict[str, str]:
     return {column: f"orders.{column}" for column in columns}
 
 
@@ -34,11 +34,11 @@ def test_columns_added_replaced_renamed_and_dropped(orders: DataFrame) -> None:
 
     lineage = lineage_of_query(frame)
 
-    kept = as_they_are("order_id", "customer_id", "amount", "status", "placed_at")
-    assert lineage == expected({**kept, "worth": "orders.amount TRANSFORMATION"})
+    others = unchanged("order_id", "customer_id", "amount", "status", "placed_at")
+    assert lineage == expected({**others, "worth": "orders.amount TRANSFORMATION"})
 
 
-def test_two_hundred_columns_one_upon_the_other(orders: DataFrame) -> None:
+def test_a_column_replaced_two_hundred_times(orders: DataFrame) -> None:
     frame = orders.select("order_id", "amount")
     for _ in range(200):
         frame = frame.withColumn("amount", F.col("amount") + F.col("order_id"))
@@ -54,10 +54,10 @@ def test_rows_dropped_as_duplicates_depend_on_the_keys_only(orders: DataFrame) -
 
     lineage = lineage_of_query(frame)
 
-    assert lineage == expected(as_they_are("order_id", "status"), "orders.status GROUP_BY")
+    assert lineage == expected(unchanged("order_id", "status"), "orders.status GROUP_BY")
 
 
-def test_a_union_by_name_fills_what_one_side_lacks(orders: DataFrame, refunds: DataFrame) -> None:
+def test_a_union_by_name_fills_missing_columns(orders: DataFrame, refunds: DataFrame) -> None:
     frame = orders.select("order_id", "status").unionByName(
         refunds.select("reason", "order_id"), allowMissingColumns=True
     )
@@ -78,9 +78,9 @@ def test_a_frame_joined_with_itself(orders: DataFrame) -> None:
 
 
 def test_a_frame_united_with_itself(orders: DataFrame) -> None:
-    one = orders.select("order_id")
+    ids = orders.select("order_id")
 
-    lineage = lineage_of_query(one.union(one).where("order_id > 1"))
+    lineage = lineage_of_query(ids.union(ids).where("order_id > 1"))
 
     assert lineage == expected({"order_id": "orders.order_id"}, "orders.order_id FILTER")
 
@@ -95,17 +95,17 @@ def test_a_pivot_without_sql(orders: DataFrame) -> None:
         "paid_s": "orders.amount AGGREGATION, orders.status CONDITIONAL",
         "paid_max(order_id)": "orders.order_id AGGREGATION, orders.status CONDITIONAL",
     }
-    # Spark first groups by both, and then deals the groups out into columns.
+    # Spark first groups by both, and then distributes the groups to columns.
     assert lineage == expected(columns, "orders.customer_id GROUP_BY, orders.status GROUP_BY")
 
 
-def test_observed_metrics_are_no_lineage(orders: DataFrame) -> None:
+def test_observed_metrics_are_not_lineage(orders: DataFrame) -> None:
     frame = orders.observe("counters", F.count("*").alias("n"), F.max("amount").alias("top")).select("order_id")
 
-    assert lineage_of_query(frame) == expected(as_they_are("order_id"))
+    assert lineage_of_query(frame) == expected(unchanged("order_id"))
 
 
-def test_partitions_samples_hints_and_watermarks_are_no_lineage(orders: DataFrame) -> None:
+def test_partitions_samples_hints_and_watermarks_are_not_lineage(orders: DataFrame) -> None:
     frame = (
         orders.select("order_id", "status", "placed_at")
         .repartition(3, "status")
@@ -119,7 +119,7 @@ def test_partitions_samples_hints_and_watermarks_are_no_lineage(orders: DataFram
 
     lineage = lineage_of_query(frame)
 
-    assert lineage == expected(as_they_are("order_id", "status", "placed_at"), "orders.order_id SORT")
+    assert lineage == expected(unchanged("order_id", "status", "placed_at"), "orders.order_id SORT")
 
 
 def test_filled_nulls(refunds: DataFrame) -> None:
@@ -158,7 +158,7 @@ def test_a_python_function_over_batches_is_a_gap(orders: DataFrame) -> None:
     assert lineage == expected({"id": "", "note": ""}, "orders.amount FILTER", "orders", gap)
 
 
-def test_a_gap_hides_only_what_passes_through_it(orders: DataFrame, refunds: DataFrame) -> None:
+def test_a_gap_hides_only_the_columns_that_pass_through_it(orders: DataFrame, refunds: DataFrame) -> None:
     mapped = refunds.select("order_id", "reason").mapInPandas(unchanged_batches, "order_id BIGINT, reason STRING")
 
     frame = orders.join(mapped, "order_id").select("amount", "reason", F.upper("status").alias("status"))
@@ -169,7 +169,7 @@ def test_a_gap_hides_only_what_passes_through_it(orders: DataFrame, refunds: Dat
     assert lineage == expected(columns, "orders.order_id JOIN", "orders, refunds", gap)
 
 
-def test_groups_given_to_python_are_a_gap(orders: DataFrame) -> None:
+def test_groups_passed_to_python_are_a_gap(orders: DataFrame) -> None:
     frame = orders.groupBy("status").applyInPandas(lambda group: group, "status STRING, amount DOUBLE")
 
     lineage = lineage_of_query(frame)
@@ -178,7 +178,7 @@ def test_groups_given_to_python_are_a_gap(orders: DataFrame) -> None:
     assert lineage.inputs == {"orders"}
 
 
-def test_a_python_table_function_is_given_every_column_of_its_table(lake: SparkSession) -> None:
+def test_a_python_table_function_reads_every_column_of_its_table(lake: SparkSession) -> None:
     class Echo:
         def eval(self, row: Row) -> Iterator[tuple[int]]:
             yield (row["order_id"],)
@@ -192,7 +192,7 @@ def test_a_python_table_function_is_given_every_column_of_its_table(lake: SparkS
     assert lineage == expected({"id": row}, rows)
 
 
-def test_a_table_function_in_sql_is_its_query(lake: SparkSession) -> None:
+def test_a_table_function_in_sql_has_the_lineage_of_its_query(lake: SparkSession) -> None:
     # Iceberg's parser refuses parameters and columns.
     lake.sql("CREATE TEMPORARY FUNCTION reasons() RETURNS TABLE RETURN SELECT reason FROM refunds WHERE amount > 1")
 
@@ -202,7 +202,7 @@ def test_a_table_function_in_sql_is_its_query(lake: SparkSession) -> None:
     assert lineage == expected({"reason": "refunds.reason TRANSFORMATION"}, "refunds.amount FILTER")
 
 
-def test_a_session_variable_that_was_set_is_a_gap_and_one_with_its_default_a_literal(
+def test_a_session_variable_is_a_gap_once_it_is_set_and_a_literal_before(
     lake: SparkSession,
 ) -> None:
     lake.sql("DECLARE VARIABLE least DOUBLE DEFAULT 5")
@@ -245,7 +245,7 @@ def test_a_melted_frame_keeps_its_ids_and_has_a_gap_for_the_rest(refunds: DataFr
     assert lineage == expected(columns, gaps=("Expand: name, value",))
 
 
-def test_subqueries_without_sql(orders: DataFrame, refunds: DataFrame) -> None:
+def test_a_subquery_without_sql(orders: DataFrame, refunds: DataFrame) -> None:
     refunded = refunds.where(F.col("refunds.order_id") == F.col("orders.order_id").outer())
 
     lineage = lineage_of_query(orders.alias("orders").where(refunded.alias("refunds").exists()).select("amount"))
@@ -253,7 +253,7 @@ def test_subqueries_without_sql(orders: DataFrame, refunds: DataFrame) -> None:
     assert lineage == expected({"amount": "orders.amount"}, "orders.order_id FILTER, refunds.order_id FILTER")
 
 
-def test_rows_made_in_python_are_no_dataset(lake: SparkSession, orders: DataFrame) -> None:
+def test_rows_created_in_python_are_not_a_dataset(lake: SparkSession, orders: DataFrame) -> None:
     labels = lake.createDataFrame([("paid", "done")], "status STRING, label STRING")
 
     lineage = lineage_of_query(orders.join(labels, "status").select("order_id", "label"))
@@ -262,7 +262,7 @@ def test_rows_made_in_python_are_no_dataset(lake: SparkSession, orders: DataFram
     assert lineage == expected(columns, "orders.status JOIN", "orders")
 
 
-def test_a_cached_frame_is_seen_through(orders: DataFrame) -> None:
+def test_a_cached_frame_has_the_lineage_of_its_plan(orders: DataFrame) -> None:
     cached = orders.select("order_id", F.upper("status").alias("status")).cache()
 
     lineage = lineage_of_query(cached.select("status"))
@@ -276,7 +276,7 @@ def test_a_stream_has_the_lineage_of_its_batch(lake: SparkSession) -> None:
 
     lineage = lineage_of_query(stream.dropDuplicatesWithinWatermark(["order_id"]).select("order_id", "amount"))
 
-    assert lineage == expected(as_they_are("order_id", "amount"), "orders.order_id GROUP_BY")
+    assert lineage == expected(unchanged("order_id", "amount"), "orders.order_id GROUP_BY")
 
 
 def test_nearest_rows_joined_as_of(lake: SparkSession, orders: DataFrame, refunds: DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""What a plan's JSON tells of each relation, and how the JVM names the same relation."""
+"""What a plan's JSON says about each relation, and how the JVM names the same relation."""
 
 import sqlite3
 from pathlib import Path
@@ -17,7 +17,7 @@ def leaves_of(frame: DataFrame) -> tuple[Leaf, ...]:
     return leaves(parse_plan(frame._jdf.queryExecution().analyzed().toJSON()))
 
 
-def test_a_catalogs_table_tells_its_name(lake: SparkSession) -> None:
+def test_a_leaf_of_a_catalogs_table_has_its_name(lake: SparkSession) -> None:
     (leaf,) = leaves_of(lake.sql("SELECT reason FROM lineage.shop.refunds AS r"))
 
     assert leaf.kind == "DataSourceV2Relation"
@@ -27,7 +27,7 @@ def test_a_catalogs_table_tells_its_name(lake: SparkSession) -> None:
     assert not leaf.streaming
 
 
-def test_files_read_through_a_view_tell_the_views_name(lake: SparkSession) -> None:
+def test_a_leaf_of_files_read_through_a_view_has_the_views_name(lake: SparkSession) -> None:
     (leaf,) = leaves_of(lake.sql("SELECT name FROM customers"))
 
     assert leaf.kind == "LogicalRelation"
@@ -35,7 +35,7 @@ def test_files_read_through_a_view_tell_the_views_name(lake: SparkSession) -> No
     assert leaf.views == (("customers",),)
 
 
-def test_views_are_told_nearest_first(lake: SparkSession) -> None:
+def test_views_are_listed_nearest_first(lake: SparkSession) -> None:
     lake.sql("CREATE OR REPLACE TEMPORARY VIEW parisians AS SELECT * FROM customers WHERE city = 'Paris'")
 
     (leaf,) = leaves_of(lake.sql("SELECT name FROM parisians"))
@@ -43,7 +43,7 @@ def test_views_are_told_nearest_first(lake: SparkSession) -> None:
     assert leaf.views == (("customers",), ("parisians",))
 
 
-def test_a_stored_table_of_files_tells_its_name(lake: SparkSession, tmp_path: Path) -> None:
+def test_a_leaf_of_a_stored_table_of_files_has_its_name(lake: SparkSession, tmp_path: Path) -> None:
     lake.sql(f"CREATE TABLE default.stored (id BIGINT) USING parquet LOCATION '{tmp_path}'")
 
     (leaf,) = leaves_of(lake.table("default.stored"))
@@ -52,24 +52,24 @@ def test_a_stored_table_of_files_tells_its_name(lake: SparkSession, tmp_path: Pa
     assert leaf.table == ("spark_catalog", "default", "stored")
 
 
-def test_a_self_join_has_two_leaves_that_the_jvm_tells_apart(lake: SparkSession) -> None:
+def test_a_self_join_has_two_leaves_with_different_keys(lake: SparkSession) -> None:
     frame = lake.sql("SELECT a.name FROM customers a JOIN customers b ON a.city = b.name")
 
-    found = leaves_of(frame)
+    leaves_found = leaves_of(frame)
 
     names = jvm_names(frame._jdf.queryExecution().analyzed())
-    assert [names[leaf.key] for leaf in found if leaf.key is not None] == ["customers", "customers"]
-    assert len({leaf.key for leaf in found}) == 2
+    assert [names[leaf.key] for leaf in leaves_found if leaf.key is not None] == ["customers", "customers"]
+    assert len({leaf.key for leaf in leaves_found}) == 2
 
 
 def test_leaves_in_subqueries_are_listed_and_named(lake: SparkSession) -> None:
     frame = lake.sql("SELECT amount FROM orders WHERE order_id IN (SELECT order_id FROM refunds)")
 
-    found = leaves_of(frame)
+    leaves_found = leaves_of(frame)
 
     names = jvm_names(frame._jdf.queryExecution().analyzed())
-    assert [names[leaf.key] for leaf in found if leaf.key is not None] == ["orders", "refunds"]
-    assert [leaf.index for leaf in found] == [0, 1]
+    assert [names[leaf.key] for leaf in leaves_found if leaf.key is not None] == ["orders", "refunds"]
+    assert [leaf.index for leaf in leaves_found] == [0, 1]
 
 
 def test_a_database_table_is_a_leaf_whose_options_the_jvm_knows(lake: SparkSession, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_database_table_is_a_leaf_whose_options_the_jvm_knows(lake: SparkSessi
     assert relation.jdbcOptions().tableOrQuery() == "stock"
 
 
-def test_streams_tell_that_they_are(lake: SparkSession, tmp_path: Path) -> None:
+def test_leaves_of_streams_are_marked_as_streaming(lake: SparkSession, tmp_path: Path) -> None:
     files = lake.readStream.schema("id BIGINT").csv(str(tmp_path))
     table = lake.readStream.table("lineage.shop.refunds")
 

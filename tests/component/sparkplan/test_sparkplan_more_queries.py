@@ -1,4 +1,4 @@
-"""More queries: structs that are put together and taken apart, and what is rarer. By hand from the SQL."""
+"""More queries, written by hand like their lineage: structs that are built and unpacked, and rarer syntax."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.spark
 
 STRUCTS = [
     Case(
-        "a field of a struct that was put together is what was put there",
+        "a field of a struct has the lineage of the expression it was built from",
         """SELECT s.amount AS a, s.t.x AS x
            FROM (SELECT struct(amount, struct(status AS x, order_id) AS t) AS s FROM orders)""",
         {"a": "orders.amount", "x": "orders.status"},
@@ -27,7 +27,7 @@ STRUCTS = [
         "orders.customer_id GROUP_BY",
     ),
     Case(
-        "the greatest of structs: each field of the one that the others choose, too",
+        "the greatest struct: each field is also chosen by the other fields",
         "SELECT m.amount AS a, m.p AS p FROM (SELECT max(struct(placed_at AS p, amount)) AS m FROM orders)",
         {
             "a": "orders.amount AGGREGATION, orders.placed_at SORT",
@@ -35,7 +35,7 @@ STRUCTS = [
         },
     ),
     Case(
-        "structs in arrays, by element, by field, and one a row",
+        "structs in arrays, by element, by field, and exploded",
         """SELECT l[0].amount AS a, element_at(l, 1).status AS b, l.amount AS c, x.order_id AS d, p FROM
            (SELECT sort_array(collect_list(struct(placed_at, amount, status, order_id))) AS l FROM orders)
            LATERAL VIEW posexplode(l) AS p, x""",
@@ -50,19 +50,19 @@ STRUCTS = [
         "orders.placed_at JOIN, orders.amount JOIN, orders.status JOIN, orders.order_id JOIN",
     ),
     Case(
-        "structs without copies: each field of those that differ in any",
+        "distinct structs: each field also depends on the other fields",
         "SELECT l.status AS a FROM (SELECT collect_set(struct(status, amount)) AS l FROM orders)",
         {"a": "orders.status AGGREGATION, orders.amount GROUP_BY"},
     ),
     Case(
-        "fields of one name, and a name in another case",
+        "fields of the same name, and a name in another case",
         """SELECT s.*, t.X AS z FROM
            (SELECT struct(amount AS x, status AS y, order_id AS y) AS s, struct(status AS x, amount AS y) AS t
             FROM orders)""",
         {"x": "orders.amount", "y": "orders.status, orders.order_id", "z": "orders.status"},
     ),
     Case(
-        "inline deals a struct out in its fields",
+        "inline unpacks a struct into its fields",
         """SELECT x, y FROM orders LATERAL VIEW
            inline(array(struct(amount AS a, status AS b), struct(order_id * 2D AS a, upper(status) AS b))) AS x, y""",
         {
@@ -78,7 +78,7 @@ STRUCTS = [
         {"a": "orders.amount AGGREGATION, orders.customer_id WINDOW, orders.placed_at WINDOW"},
     ),
     Case(
-        "a struct that became something else has no fields",
+        "a struct that was converted has no fields",
         "SELECT from_json(to_json(struct(amount AS x, status AS y)), 'x DOUBLE').x AS x FROM orders",
         {"x": "orders.amount TRANSFORMATION, orders.status TRANSFORMATION"},
     ),
@@ -86,7 +86,7 @@ STRUCTS = [
 
 MORE = [
     Case(
-        "higher-order functions take what they are given and what they capture",
+        "higher-order functions use their arguments and what they capture",
         """SELECT zip_with(items, items, (a, b) -> concat(a, b, status)) AS z, exists(items, i -> i = status) AS e,
                   map_filter(tags, (k, v) -> v > status) AS m, array_sort(items, (a, b) -> length(a) - length(b)) AS s,
                   reduce(items, amount, (acc, i) -> acc + length(i), acc -> acc * order_id) AS r
@@ -100,7 +100,7 @@ MORE = [
         },
     ),
     Case(
-        "casts and texts taken apart",
+        "casts and parsed texts",
         """SELECT try_cast(status AS INT) AS a, amount::string AS b, cast(order_id AS BIGINT) AS c,
                   to_json(address) AS d, variant_get(parse_json(status), '$.a', 'int') AS e,
                   get_json_object(status, '$.a') AS f
@@ -115,7 +115,7 @@ MORE = [
         },
     ),
     Case(
-        "sets of groups with their number",
+        "grouping sets with their id",
         """SELECT status, customer_id, grouping_id() AS g, count_if(amount > 3) AS n FROM orders
            GROUP BY GROUPING SETS ((status, customer_id), (status)) HAVING sum(order_id) > 1""",
         {
@@ -142,7 +142,7 @@ MORE = [
         },
     ),
     Case(
-        "EXISTS beside OR",
+        "EXISTS next to OR",
         """SELECT order_id FROM orders o WHERE status = 'x'
            OR EXISTS (SELECT 1 FROM refunds r WHERE r.order_id = o.order_id AND r.amount > o.amount)""",
         {"order_id": "orders.order_id"},
@@ -159,7 +159,7 @@ MORE = [
         },
     ),
     Case(
-        "a lateral query upon another",
+        "a lateral query over another",
         """SELECT a.more, b.most FROM orders, LATERAL (SELECT amount + 1 AS more) a,
            LATERAL (SELECT a.more * order_id AS most) b""",
         {
@@ -195,7 +195,7 @@ MORE = [
         {"odd name": "orders.order_id", "a.b": "orders.amount"},
     ),
     Case(
-        "rows of a program are a gap",
+        "rows of an external program are a gap",
         "SELECT TRANSFORM(order_id, status) USING 'cat' AS (a STRING) FROM orders",
         {"a": ""},
         inputs="orders",
@@ -205,7 +205,7 @@ MORE = [
 
 
 @pytest.mark.parametrize("case", [*STRUCTS, *MORE], ids=lambda case: case.name.replace(" ", "-"))
-def test_a_query_has_the_lineage_that_its_sql_says(lake: SparkSession, case: Case) -> None:
+def test_a_query_has_the_expected_lineage(lake: SparkSession, case: Case) -> None:
     lineage = lineage_of_query(lake.sql(case.sql))
 
     assert lineage == expected(case.columns, case.rows, case.inputs, case.gaps)

@@ -1,11 +1,11 @@
-"""What is not told does not matter: an output column has the same values, however all columns change that it is not
-told to rest on.
+"""The lineage misses no input: an output column keeps its values when all columns change that are not among its
+reported inputs.
 """
 
 from collections.abc import Callable
 
 import pytest
-from perturbed import CHANGES, columns_by_told, create_tables, lineage_of, values_of
+from perturbed import CHANGES, columns_by_inputs, create_tables, lineage_of, values_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -59,13 +59,13 @@ def newest_of_each(session: SparkSession) -> DataFrame:
 
 
 def a_struct_with_another_field(session: SparkSession) -> DataFrame:
-    made = session.table("orders").select(F.struct("amount", "status").alias("made"), "order_id")
-    return made.select(F.col("made").withField("amount", F.col("order_id")).alias("made")).select("made.*")
+    structs = session.table("orders").select(F.struct("amount", "status").alias("made"), "order_id")
+    return structs.select(F.col("made").withField("amount", F.col("order_id")).alias("made")).select("made.*")
 
 
 def exploded_after_a_filter(session: SparkSession) -> DataFrame:
-    long = F.filter("items", lambda item: F.col("status") > item)
-    return session.table("orders").select("order_id", F.explode(long).alias("item"))
+    longer = F.filter("items", lambda item: F.col("status") > item)
+    return session.table("orders").select("order_id", F.explode(longer).alias("item"))
 
 
 def filled_and_without_copies(session: SparkSession) -> DataFrame:
@@ -73,7 +73,7 @@ def filled_and_without_copies(session: SparkSession) -> DataFrame:
     return known.select("status", "open").dropDuplicates()
 
 
-def set_of_groups_that_is_there_twice(session: SparkSession) -> DataFrame:
+def set_of_groups_that_is_repeated(session: SparkSession) -> DataFrame:
     sets = session.table("orders").groupingSets([["status"], ["open"], ["status"]], "status", "open")
     return sets.agg(F.sum("amount").alias("amount"))
 
@@ -83,13 +83,13 @@ FRAMES = [
     a_struct_with_another_field,
     exploded_after_a_filter,
     filled_and_without_copies,
-    set_of_groups_that_is_there_twice,
+    set_of_groups_that_is_repeated,
 ]
 
 
 @pytest.fixture(scope="module")
 def shop(spark: SparkSession) -> SparkSession:
-    """A session that spends no time on code for a few rows, and takes what is out of range for NULL."""
+    """A session without code generation, since there are few rows, and in which an element out of range is NULL."""
     session = spark.newSession()
     for key, value in {
         "spark.sql.ansi.enabled": "false",
@@ -101,27 +101,27 @@ def shop(spark: SparkSession) -> SparkSession:
     return session
 
 
-def assert_that_only_what_is_told_matters(session: SparkSession, query: Callable[[SparkSession], DataFrame]) -> None:
+def assert_lineage_names_all_inputs(session: SparkSession, query: Callable[[SparkSession], DataFrame]) -> None:
     create_tables(session)
     lineage = lineage_of(query(session))
     before = values_of(query(session), lineage.columns)
 
     assert lineage.gaps == ()
     assert all(before.values())
-    for told, columns in columns_by_told(lineage):
+    for inputs, columns in columns_by_inputs(lineage):
         for change in CHANGES:
-            create_tables(session, change, kept=told)
+            create_tables(session, change, unchanged=inputs)
             after = values_of(query(session), columns)
-            assert after == {name: before[name] for name in columns}, f"more than {sorted(told)} matters"
+            assert after == {name: before[name] for name in columns}, f"more than {sorted(inputs)} matters"
 
 
 @pytest.mark.parametrize("query", QUERIES.strip().splitlines())
-def test_a_querys_columns_rest_on_what_is_told_alone(shop: SparkSession, query: str) -> None:
-    assert_that_only_what_is_told_matters(shop, lambda session: session.sql(query))
+def test_a_querys_columns_depend_only_on_their_reported_inputs(shop: SparkSession, query: str) -> None:
+    assert_lineage_names_all_inputs(shop, lambda session: session.sql(query))
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_frames_columns_rest_on_what_is_told_alone(
+def test_a_frames_columns_depend_only_on_their_reported_inputs(
     shop: SparkSession, frame: Callable[[SparkSession], DataFrame]
 ) -> None:
-    assert_that_only_what_is_told_matters(shop, frame)
+    assert_lineage_names_all_inputs(shop, frame)

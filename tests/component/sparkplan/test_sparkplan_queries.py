@@ -23,7 +23,7 @@ PROJECTIONS = [
         },
     ),
     Case(
-        "literals, clocks and dice have no inputs",
+        "literals, the clock and random numbers have no inputs",
         "SELECT 1 AS one, 'x' AS x, current_timestamp() AS now, rand() AS dice, NULL AS nothing FROM orders",
         {"one": "", "x": "", "now": "", "dice": "", "nothing": ""},
         inputs="orders",
@@ -34,7 +34,7 @@ PROJECTIONS = [
         {"order_id": "refunds.order_id", "amount": "refunds.amount", "reason": "refunds.reason"},
     ),
     Case(
-        "a star without some",
+        "a star with EXCEPT",
         "SELECT r.* EXCEPT (reason), upper(reason) AS reason FROM refunds r",
         {
             "order_id": "refunds.order_id",
@@ -43,7 +43,7 @@ PROJECTIONS = [
         },
     ),
     Case(
-        "an alias used beside its definition",
+        "an alias used in the same SELECT",
         "SELECT amount + 1 AS more, more * 2 AS twice FROM refunds",
         {"more": "refunds.amount TRANSFORMATION", "twice": "refunds.amount TRANSFORMATION"},
     ),
@@ -57,7 +57,7 @@ PROJECTIONS = [
         },
     ),
     Case(
-        "structs, arrays and maps are made of their parts",
+        "structs, arrays and maps are made from their parts",
         """SELECT named_struct('a', order_id, 'b', status) AS s, array(amount, order_id) AS a, map(status, amount) AS m
            FROM orders""",
         {
@@ -67,7 +67,7 @@ PROJECTIONS = [
         },
     ),
     Case(
-        "a lambda's own variables are no columns, but what it captures is",
+        "a lambda's own variables are not columns, but what it captures is",
         """SELECT transform(items, item -> concat(item, status)) AS t, filter(items, (item, i) -> i > order_id) AS f,
                   aggregate(items, '', (sofar, item) -> concat(sofar, item)) AS a
            FROM orders""",
@@ -93,7 +93,7 @@ PROJECTIONS = [
         {"order_id": "orders.order_id", "_file": "orders._file"},
     ),
     Case("rows of literals", "SELECT k, v FROM VALUES (1, 'secret') AS t(k, v)", {"k": "", "v": ""}),
-    Case("numbers from nowhere", "SELECT id * 2 AS twice FROM range(10)", {"twice": ""}),
+    Case("generated numbers", "SELECT id * 2 AS twice FROM range(10)", {"twice": ""}),
 ]
 
 CONDITIONS = [
@@ -121,7 +121,7 @@ CONDITIONS = [
         {"size": "orders.amount CONDITIONAL"},
     ),
     Case(
-        "COALESCE and its kin choose by their own values",
+        "COALESCE and similar functions choose by their own values",
         "SELECT coalesce(status, address.zip) AS a, nvl(amount, 0) AS b, nullif(status, 'none') AS c FROM orders",
         {
             "a": "orders.status CONDITIONAL, orders.status TRANSFORMATION, orders.address CONDITIONAL, "
@@ -145,7 +145,7 @@ ROWS = [
         "orders.status FILTER, orders.amount FILTER, orders.customer_id FILTER",
     ),
     Case(
-        "whatever is in a filter filters",
+        "every column in a filter's expression filters",
         "SELECT order_id FROM orders WHERE CASE WHEN amount BETWEEN 1 AND 2 THEN status ELSE 'x' END = 'x'",
         {"order_id": "orders.order_id"},
         "orders.status FILTER, orders.amount FILTER",
@@ -174,7 +174,7 @@ ROWS = [
         "orders.status GROUP_BY, orders.amount GROUP_BY",
     ),
     Case(
-        "what decided the rows of a subquery still does",
+        "a subquery's filter also decides the rows of the outer query",
         "SELECT a + 1 AS b FROM (SELECT amount AS a, status FROM orders WHERE customer_id = 1) WHERE status = 'paid'",
         {"b": "orders.amount TRANSFORMATION"},
         "orders.customer_id FILTER, orders.status FILTER",
@@ -211,7 +211,7 @@ AGGREGATES = [
         "orders.placed_at GROUP_BY, orders.order_id FILTER",
     ),
     Case(
-        "an aggregate of everything",
+        "an aggregate without GROUP BY",
         "SELECT min(amount) AS low, count(DISTINCT status) AS kinds FROM orders",
         {"low": "orders.amount AGGREGATION", "kinds": "orders.status AGGREGATION masked"},
     ),
@@ -289,13 +289,13 @@ JOINS = [
         "orders.customer_id JOIN, customers.customer_id JOIN, customers.city JOIN",
     ),
     Case(
-        "USING takes the key of the side that is kept: left",
+        "USING takes the key of the preserved side: left",
         "SELECT customer_id, name FROM orders LEFT JOIN customers USING (customer_id)",
         {"customer_id": "orders.customer_id", "name": "customers.name"},
         "orders.customer_id JOIN, customers.customer_id JOIN",
     ),
     Case(
-        "USING takes the key of the side that is kept: right",
+        "USING takes the key of the preserved side: right",
         "SELECT customer_id, amount FROM orders RIGHT JOIN customers USING (customer_id)",
         {"customer_id": "customers.customer_id", "amount": "orders.amount"},
         "orders.customer_id JOIN, customers.customer_id JOIN",
@@ -334,7 +334,7 @@ JOINS = [
         {"order_id": "orders.order_id", "name": "customers.name"},
     ),
     Case(
-        "a table that gives no column is an input still",
+        "a table of which no column is selected is an input too",
         "SELECT o.order_id FROM orders o CROSS JOIN customers",
         {"order_id": "orders.order_id"},
         inputs="orders, customers",
@@ -367,7 +367,7 @@ SUBQUERIES = [
         {"order_id": "orders.order_id", "top": "refunds.amount AGGREGATION"},
     ),
     Case(
-        "what filters a scalar subquery decides that column only",
+        "the filter of a scalar subquery decides that column only",
         """SELECT order_id, (SELECT sum(r.amount) FROM refunds r WHERE r.order_id = o.order_id AND reason = 'x') AS back
            FROM orders o""",
         {
@@ -433,7 +433,7 @@ SUBQUERIES = [
         "orders.status FILTER, orders.order_id JOIN, orders.customer_id JOIN",
     ),
     Case(
-        "a common table from another, one in a subquery, and one that nobody uses",
+        "a common table from another, one in a subquery, and one that is not used",
         """WITH a AS (SELECT order_id, amount FROM orders), b AS (SELECT order_id, amount + 1 AS more FROM a),
                 unused AS (SELECT name FROM customers)
            SELECT b.more, (WITH r AS (SELECT amount FROM refunds) SELECT max(amount) FROM r) AS top FROM b
@@ -462,7 +462,7 @@ UNIONS = [
         {"id": "orders.order_id, refunds.order_id", "note": "orders.status, refunds.reason TRANSFORMATION"},
     ),
     Case(
-        "UNION leaves out copies",
+        "UNION removes duplicates",
         "SELECT status AS note FROM orders WHERE amount > 1 UNION SELECT reason FROM refunds",
         {"note": "orders.status, refunds.reason"},
         "orders.amount FILTER, orders.status GROUP_BY, refunds.reason GROUP_BY",
@@ -495,7 +495,7 @@ WINDOWS = [
         {"order_id": "orders.order_id", "n": "orders.customer_id WINDOW, orders.placed_at WINDOW"},
     ),
     Case(
-        "ranks are made of the order alone",
+        "ranks are made from the order only",
         "SELECT rank() OVER (ORDER BY amount) AS r, ntile(4) OVER (ORDER BY upper(status)) AS q FROM orders",
         {"r": "orders.amount WINDOW", "q": "orders.status WINDOW"},
     ),
@@ -558,7 +558,7 @@ GENERATORS = [
         "orders.tags JOIN",
     ),
     Case(
-        "stack deals its cells out column by column",
+        "stack distributes its cells column by column",
         "SELECT stack(2, 'a', amount, order_id, 'r', amount * 2, customer_id) AS (label, value, id) FROM orders",
         {
             "label": "",
@@ -567,7 +567,7 @@ GENERATORS = [
         },
     ),
     Case(
-        "whether an array has elements is asked for",
+        "EXISTS over the elements of an array",
         "SELECT order_id FROM orders o WHERE EXISTS (SELECT 1 FROM explode(o.items) AS e(item) WHERE item = 'x')",
         {"order_id": "orders.order_id"},
         "orders.items FILTER",
@@ -578,7 +578,7 @@ GENERATORS = [
         {"a": "orders.status TRANSFORMATION"},
     ),
     Case(
-        "a table function beside a table",
+        "a table function next to a table",
         "SELECT o.order_id, e.col FROM orders o, LATERAL explode(o.items) e",
         {"order_id": "orders.order_id", "col": "orders.items TRANSFORMATION"},
         "orders.items JOIN",
@@ -589,7 +589,7 @@ ALL = [*PROJECTIONS, *CONDITIONS, *ROWS, *AGGREGATES, *JOINS, *SUBQUERIES, *UNIO
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name.replace(" ", "-"))
-def test_a_query_has_the_lineage_that_its_sql_says(lake: SparkSession, case: Case) -> None:
+def test_a_query_has_the_expected_lineage(lake: SparkSession, case: Case) -> None:
     frame = lake.sql(case.sql)
 
     lineage = lineage_of_query(frame)

@@ -1,4 +1,4 @@
-"""The recorded plans of conformance/sparkplan, from the Spark that is installed."""
+"""The statements of the recorded plans in conformance/sparkplan, analysed by the installed Spark."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Generated queries, with another implementation's answer as the expectation.
+"""Generated queries, with another implementation's lineage as the expectation.
 
-sqlglot works on the text of a query, and this on Spark's plan. Its lineage does not tell how a column takes part, so
-the generated queries keep to functions all of whose arguments go into the value.
+sqlglot works on the text of a query, and Headwater on Spark's plan. Its lineage does not say how a column is used, so
+the generated queries use only functions all of whose arguments go into the value.
 """
 
 # ruff: noqa: S608  (the generated text is the test)
@@ -53,7 +53,7 @@ def selects(draw: st.DrawFn, depth: int, width: int | None = None) -> str:
 
 @st.composite
 def sources(draw: st.DrawFn, depth: int) -> tuple[str, list[str]]:
-    """One relation or a join of two, and what its columns are called."""
+    """One relation or a join of two, and the names of its columns."""
     left, left_columns = draw(relations("l", depth))
     if draw(st.booleans()):
         return left, left_columns
@@ -89,12 +89,12 @@ def subqueries() -> st.SearchStrategy[str]:
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(queries())
 def test_each_column_has_the_sources_that_sqlglot_finds(lake: SparkSession, sql: str) -> None:
-    seen = lineage_of_query(lake.sql(sql))
+    found = lineage_of_query(lake.sql(sql))
 
-    direct = {column: _tables_and_columns(inputs) for column, inputs in seen.columns.items()}
+    direct = {column: _tables_and_columns(inputs) for column, inputs in found.columns.items()}
 
-    assert direct == {column: _sources_by_sqlglot(column, sql) for column in seen.columns}
-    assert not seen.gaps
+    assert direct == {column: _sources_by_sqlglot(column, sql) for column in found.columns}
+    assert not found.gaps
 
 
 def _tables_and_columns(inputs: frozenset[str]) -> set[str]:

@@ -1,8 +1,8 @@
-"""The queries of TPC-H and twenty of TPC-DS as INSERT … SELECT over Iceberg, with sqlglot's answer as the expectation.
+"""The queries of TPC-H and twenty of TPC-DS as INSERT … SELECT over Iceberg, compared with sqlglot's lineage.
 
-sqlglot reads the text of a query and lists every column in the expression of an output. So what is compared are the
+sqlglot reads the text of a query and lists every column in the expression of an output. So the comparison is over the
 columns that make a value, and those that choose it (CASE) or order it (windows). Where the two differ, a person has
-read the query and settled it: `tpc/settled.yaml` says who is right, and why.
+read the query and decided: `tpc/settled.yaml` has the right answer, and the reason.
 """
 
 from pathlib import Path
@@ -81,11 +81,11 @@ def tables(lake: SparkSession) -> SparkSession:
 def test_an_insert_of_a_benchmarks_query_has_the_columns_that_sqlglot_finds(tables: SparkSession, name: str) -> None:
     benchmark = name.partition(".")[0]
 
-    seen = inserted(tables, name)
+    found = inserted(tables, name)
 
-    assert not seen.gaps
-    found = {column: sorted(compared(inputs)) for column, inputs in seen.columns.items()}
-    assert found == {**by_sqlglot(QUERIES[name], TABLES[benchmark]), **settled(name)}
+    assert not found.gaps
+    columns = {column: sorted(compared(inputs)) for column, inputs in found.columns.items()}
+    assert columns == {**by_sqlglot(QUERIES[name], TABLES[benchmark]), **settled(name)}
 
 
 def inserted(session: SparkSession, name: str) -> Seen:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(params=["copy-on-write", "merge-on-read"])
 def target(lake: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A table `lineage.shop.target` in either of the ways in which Iceberg changes rows."""
+    """A table `lineage.shop.target`, once for each of Iceberg's two ways to change rows."""
     name = "lineage.shop.target"
     modes = ", ".join(f"'write.{change}.mode' = '{request.param}'" for change in ("delete", "update", "merge"))
     lake.sql(
@@ -35,7 +35,9 @@ APPENDS = [
 
 
 @pytest.mark.parametrize("command", APPENDS)
-def test_an_insert_gives_the_tables_columns_by_position_or_name(lake: SparkSession, target: str, command: str) -> None:
+def test_an_insert_matches_the_tables_columns_by_position_or_name(
+    lake: SparkSession, target: str, command: str
+) -> None:
     lineage = lineage_of_command(lake.table(target), command)
 
     columns = {
@@ -64,7 +66,7 @@ def test_columns_that_an_insert_leaves_out_have_no_inputs(lake: SparkSession, ta
     ],
     ids=lambda command: " ".join(command.split()[:3]).lower(),
 )
-def test_something_created_has_the_columns_of_its_query(lake: SparkSession, command: str) -> None:
+def test_a_created_target_has_the_columns_of_its_query(lake: SparkSession, command: str) -> None:
     lineage = lineage_of_command(lake.table("orders"), command)
 
     assert lineage == expected({"id": "orders.order_id", "twice": "orders.amount TRANSFORMATION"})
@@ -79,7 +81,7 @@ def test_an_insert_into_files(lake: SparkSession, tmp_path: Path) -> None:
     assert lineage == expected({"id": "orders.order_id", "note": "orders.status"})
 
 
-def test_a_merge_gives_each_column_what_is_assigned_to_it(lake: SparkSession, target: str) -> None:
+def test_a_merge_makes_each_column_from_its_assigned_values(lake: SparkSession, target: str) -> None:
     lineage = lineage_of_command(
         lake.table(target),
         """MERGE INTO lineage.shop.target t USING (SELECT order_id, amount, reason FROM refunds WHERE amount > 0) r
@@ -100,7 +102,7 @@ def test_a_merge_gives_each_column_what_is_assigned_to_it(lake: SparkSession, ta
     assert lineage == expected(columns, rows)
 
 
-def test_a_merge_does_only_the_first_thing_whose_condition_holds(lake: SparkSession, target: str) -> None:
+def test_a_merge_uses_only_the_first_clause_whose_condition_holds(lake: SparkSession, target: str) -> None:
     lineage = lineage_of_command(
         lake.table(target),
         """MERGE INTO lineage.shop.target t USING refunds r ON t.id = r.order_id
@@ -147,7 +149,7 @@ def test_an_update_changes_the_assigned_columns_only(lake: SparkSession, target:
     assert lineage == expected(columns, "target.id FILTER, refunds.order_id FILTER")
 
 
-def test_an_update_by_a_plain_condition_leaves_other_columns_alone(lake: SparkSession, target: str) -> None:
+def test_an_update_with_a_plain_condition_leaves_other_columns_alone(lake: SparkSession, target: str) -> None:
     command = "UPDATE lineage.shop.target SET total = total + 1 WHERE id = 2"
 
     lineage = lineage_of_command(lake.table(target), command)
@@ -175,7 +177,7 @@ def test_several_inserts_at_once_are_a_gap(lake: SparkSession, target: str) -> N
     assert {gap.partition(":")[0] for gap in lineage.gaps} == {"Union"}
 
 
-def test_a_view_with_names_of_its_own_is_a_gap_since_the_plan_does_not_tell_them(lake: SparkSession) -> None:
+def test_a_view_with_its_own_column_names_is_a_gap_since_the_plan_lacks_them(lake: SparkSession) -> None:
     command = "CREATE TEMPORARY VIEW named (a, b) AS SELECT order_id, amount FROM orders"
 
     lineage = lineage_of_command(lake.table("orders"), command)
@@ -184,7 +186,7 @@ def test_a_view_with_names_of_its_own_is_a_gap_since_the_plan_does_not_tell_them
     assert {gap.partition(":")[0] for gap in lineage.gaps} == {"CreateViewCommand"}
 
 
-def test_a_merge_of_stars_over_a_query_takes_what_the_query_is_made_from(lake: SparkSession, target: str) -> None:
+def test_a_merge_of_stars_has_its_querys_inputs(lake: SparkSession, target: str) -> None:
     lineage = lineage_of_command(
         lake.table(target),
         """MERGE INTO lineage.shop.target t
@@ -192,8 +194,8 @@ def test_a_merge_of_stars_over_a_query_takes_what_the_query_is_made_from(lake: S
             ON t.id = r.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *""",
     )
 
-    found = {"id": "refunds.order_id", "total": "refunds.amount AGGREGATION", "note": "refunds.reason AGGREGATION"}
-    assert lineage == expected(found, "refunds.order_id GROUP_BY, refunds.order_id JOIN, target.id JOIN")
+    columns = {"id": "refunds.order_id", "total": "refunds.amount AGGREGATION", "note": "refunds.reason AGGREGATION"}
+    assert lineage == expected(columns, "refunds.order_id GROUP_BY, refunds.order_id JOIN, target.id JOIN")
 
 
 def test_an_update_by_a_subquery_and_by_its_own_value(lake: SparkSession, target: str) -> None:
