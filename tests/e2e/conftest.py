@@ -28,8 +28,8 @@ class Demo:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     home = tmp_path_factory.mktemp("demo-home")
     command = [sys.executable, "-m", "headwater.cli.main", "demo", "--once", "--port", str(free_port())]
-    done = subprocess.run(
+    result = subprocess.run(
         command, env={**os.environ, "HEADWATER_HOME": str(home)}, capture_output=True, text=True, timeout=600
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return Demo(home, done.stdout)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return Demo(home, result.stdout)

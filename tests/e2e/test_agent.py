@@ -1,4 +1,4 @@
-"""The life of an edge agent on a real Spark: what it runs ends in every way a run can end, and each is told apart."""
+"""An edge agent on a real Spark: its runs end in every way a run can end, and each end is reported as what it was."""
 
 import json
 import signal
@@ -55,8 +55,8 @@ def agent(tmp_path: Path) -> Iterator[RealAgent]:
             agent.end()
 
 
-class Told:
-    """The events that were written to the file."""
+class EventFile:
+    """The file that the pipelines write their events to."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -70,12 +70,12 @@ class Told:
         events = self.of(run_id)
         types = [event["eventType"] for event in events]
         assert types.count("START") == 1
-        assert [one for one in types if one in ("COMPLETE", "ABORT", "FAIL")] == types[-1:]
+        assert [kind for kind in types if kind in ("COMPLETE", "ABORT", "FAIL")] == types[-1:]
         return types[-1], events[-1]["run"]["facets"]["headwater_run"]
 
 
-def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: RealAgent, tmp_path: Path) -> None:
-    def deployed(text: str, *settings: str) -> str:
+def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent: RealAgent, tmp_path: Path) -> None:
+    def deploy(text: str, *settings: str) -> str:
         path = tmp_path / "pipeline.yaml"
         path.write_text(text.replace("$OUT", str(tmp_path)))
         job = json.loads(agent.command("job", "deploy", str(path), "--json", *settings))
@@ -83,50 +83,56 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
         run_id: str = agent.newest(job["name"])["runId"]
         return run_id
 
-    told = Told(tmp_path / "events.jsonl")
+    event_file = EventFile(tmp_path / "events.jsonl")
 
     # Without lineage: no key is made, and no event waits anywhere.
-    silent = agent.comes_to(deployed(SILENT), "completed", "failed")
+    silent = agent.comes_to(deploy(SILENT), "completed", "failed")
     assert (silent["state"], silent["counters"], silent["health"]["delivered"]) == ("completed", {}, {})
     assert not (agent.home / "keys").exists()
     assert not (agent.home / "spool").exists()
 
     # A natural end.
-    batch = agent.comes_to(deployed(BATCH), "completed", "failed")
+    batch = agent.comes_to(deploy(BATCH), "completed", "failed")
     assert (batch["state"], batch["error"], batch["counters"]["recordsOut"]) == ("completed", None, 10)
     assert (batch["health"]["lineage"], batch["health"]["delivered"]["file"] >= 2) == ("good", True)
-    assert told.end_of(batch["runId"])[0] == "COMPLETE"
+    assert event_file.end_of(batch["runId"])[0] == "COMPLETE"
     assert "completed" in agent.command("job", "history", "daily")
     assert "writing" in agent.command("job", "logs", "daily")
     assert [job["nextStart"] is not None for job in agent.get("/jobs", name="daily")] == [True]
 
-    # A new version, of one whose lineage has one target that is not there.
-    nobody = ["lineage.transport=both", "lineage.http.endpoint=http://127.0.0.1:9/api", "lineage.drain_timeout=100ms"]
-    first = deployed(STREAM, *(word for setting in nobody for word in ("--set", setting)))
+    # A new version replaces one whose lineage has a target that cannot be reached.
+    unreachable = [
+        "lineage.transport=both",
+        "lineage.http.endpoint=http://127.0.0.1:9/api",
+        "lineage.drain_timeout=100ms",
+    ]
+    first = deploy(STREAM, *(word for setting in unreachable for word in ("--set", setting)))
     degraded = agent.comes_to(first, "degraded")
     assert "Connect" in degraded["health"]["lastError"]
-    assert eventually(lambda: agent.execution(first)["counters"].get("recordsOut", 0) > 0), "the pipeline felt it"
-    second = deployed(STREAM, "--set", "description=better")
+    assert eventually(lambda: agent.execution(first)["counters"].get("recordsOut", 0) > 0), (
+        "the pipeline must not be affected"
+    )
+    second = deploy(STREAM, "--set", "description=better")
     agent.comes_to(second, "running")
     assert agent.execution(first)["stop"]["reason"] == "superseded"
-    end, counters = told.end_of(first)
+    end, counters = event_file.end_of(first)
     assert (end, counters["stopReason"]) == ("ABORT", "superseded")
 
-    # Spark's JVM dies: the agent lives, and another one takes over.
+    # Spark's JVM dies: the agent goes on, and starts another one.
     agent.jvm().kill()
     assert agent.comes_to(second, "failed")["stop"] is None
-    assert told.end_of(second)[0] == "FAIL"
+    assert event_file.end_of(second)[0] == "FAIL"
     assert eventually(lambda: agent.newest("follow")["runId"] != second)
     again = agent.newest("follow")["runId"]
     agent.comes_to(again, "running")
 
-    # One at once is the most, so another waits; then a person ends what runs.
+    # At most one execution runs at a time, so another waits; then a person stops the running one.
     waiting = json.loads(agent.command("job", "rerun", "silent", "--json"))["runId"]
     assert agent.execution(waiting)["state"] == "pending"
     agent.command("job", "stop", "follow", "--why", "the shop is closed")
     stopped = agent.comes_to(again, "stopped")
     assert agent.comes_to(waiting, "completed")["startedAt"] >= stopped["endedAt"]
-    end, counters = told.end_of(again)
+    end, counters = event_file.end_of(again)
     assert (end, counters["stopReason"], counters["stopNote"]) == ("ABORT", "stopped", "the shop is closed")
     assert counters["stoppedBy"] == stopped["stop"]["by"]
     assert [step["state"] for step in stopped["transitions"]][-2:] == ["stopping", "stopped"]
@@ -138,17 +144,18 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
     agent.end(signal.SIGKILL)
     agent.start()
     crashed = agent.comes_to(third, "failed")
-    assert eventually(lambda: told.of(third)[-1]["eventType"] == "FAIL")
-    end, counters = told.end_of(third)
+    assert eventually(lambda: event_file.of(third)[-1]["eventType"] == "FAIL")
+    end, counters = event_file.end_of(third)
     assert (end, counters["stopReason"], crashed["stop"]["reason"]) == ("FAIL", "crashed", "crashed")
     assert (
-        told.of(third)[-1]["eventTime"] == crashed["lastSeen"].replace("Z", "") + told.of(third)[-1]["eventTime"][23:]
+        event_file.of(third)[-1]["eventTime"]
+        == crashed["lastSeen"].replace("Z", "") + event_file.of(third)[-1]["eventTime"][23:]
     )
 
-    # It goes on, and a shutdown is none of these.
+    # The stream runs again, and a shutdown is yet another reason.
     fourth = agent.newest("follow")["runId"]
     assert fourth != third
     agent.comes_to(fourth, "running")
     assert agent.end() == 0
-    end, counters = told.end_of(fourth)
+    end, counters = event_file.end_of(fourth)
     assert (end, counters["stopReason"]) == ("ABORT", "shutdown")

@@ -1,4 +1,4 @@
-"""`headwater demo --once`: what a newcomer sees, and that it can be proved."""
+"""`headwater demo --once`: what a new user sees, and that it can be verified."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def jwks(demo: Demo, tmp_path: Path) -> Path:
     return path
 
 
-def test_the_demo_says_what_it_learned_and_gives_an_answer_in_words(demo: Demo) -> None:
+def test_the_demo_prints_its_findings_and_the_command_to_serve_them(demo: Demo) -> None:
     assert "lake.marts.carrier_delays:avg_arr_delay comes from" in demo.output
     assert "a change of lake.raw.flights:arr_delay reaches" in demo.output
     assert f"HEADWATER_HOME={demo.home} headwater serve --port " in demo.output
@@ -50,24 +50,24 @@ def test_the_demo_says_what_it_learned_and_gives_an_answer_in_words(demo: Demo) 
 def test_every_event_of_the_demo_is_valid_by_the_specification(demo: Demo, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
 
-    complaints = [complaint for event in demo.events for complaint in specification.complaints(event)]
+    violations = [violation for event in demo.events for violation in specification.complaints(event)]
 
-    assert complaints == []
+    assert violations == []
 
 
-def test_each_pipeline_told_its_start_first_and_its_end_last(demo: Demo) -> None:
-    told = [event for event in map(parse_event, demo.events) if isinstance(event, RunEvent)]
-    by_job = {name: [event.event_type for event in told if event.job.name == name] for name in PIPELINES}
+def test_each_pipelines_first_event_is_its_start_and_its_last_is_its_end(demo: Demo) -> None:
+    events = [event for event in map(parse_event, demo.events) if isinstance(event, RunEvent)]
+    by_job = {name: [event.event_type for event in events if event.job.name == name] for name in PIPELINES}
 
     assert all(types[0] == "START" and types[-1] == "COMPLETE" for types in by_job.values())
     assert all(set(types[1:-1]) <= {"RUNNING"} for types in by_job.values())
 
 
 def test_verify_accepts_every_event_of_the_demo(demo: Demo, jwks: Path) -> None:
-    done = headwater(demo, "verify", str(demo.home / "demo" / "events.jsonl"), "--keys", str(jwks), "--json")
+    result = headwater(demo, "verify", str(demo.home / "demo" / "events.jsonl"), "--keys", str(jwks), "--json")
 
-    verdicts = [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
-    assert done.returncode == 0
+    verdicts = [json.loads(line)["verdict"] for line in result.stdout.splitlines()]
+    assert result.returncode == 0
     assert verdicts == ["ok"] * len(demo.events)
 
 
@@ -92,8 +92,8 @@ def test_the_service_stored_each_event_byte_for_byte_and_verified(demo: Demo) ->
 
 
 def test_counters_agree_with_the_real_data(demo: Demo) -> None:
-    told = [event for event in map(parse_event, demo.events) if isinstance(event, RunEvent)]
-    counters = {event.job.name: event.run_facets["headwater_run"] for event in told if event.event_type == "COMPLETE"}
+    events = [event for event in map(parse_event, demo.events) if isinstance(event, RunEvent)]
+    counters = {event.job.name: event.run_facets["headwater_run"] for event in events if event.event_type == "COMPLETE"}
 
     # The package's own numbers: 336,776 flights, 16 airlines, 1,458 airports, 3,322 planes, 26,115 hours of weather.
     assert counters["ingest-flights"]["recordsIn"] == 336_776 + 16 + 1_458 + 3_322 + 26_115
@@ -102,7 +102,7 @@ def test_counters_agree_with_the_real_data(demo: Demo) -> None:
     assert counters["carrier-delays"]["recordsOut"] == 16 + 16
 
 
-def test_trace_and_impact_tell_the_same_story_from_both_ends(demo: Demo) -> None:
+def test_trace_and_impact_find_the_same_columns_from_both_ends(demo: Demo) -> None:
     with running(demo.home) as service:
         trace = headwater(demo, "trace", "lake.marts.carrier_delays:avg_arr_delay", "--json", "--url", service.url)
         impact = headwater(demo, "impact", "lake.raw.flights:arr_delay", "--json", "--url", service.url)
@@ -121,7 +121,7 @@ def test_the_lake_is_read_by_pyiceberg_without_spark(demo: Demo) -> None:
     assert len(catalog.load_table("marts.carrier_delays").scan().to_arrow()) == 16
 
 
-def test_the_metrics_say_how_many_events_came(demo: Demo) -> None:
+def test_the_summary_counts_events_jobs_and_runs(demo: Demo) -> None:
     with running(demo.home) as service:
         summary = httpx.get(f"{service.url}/api/v1/summary").json()
         metrics = httpx.get(f"{service.url}/metrics").text
@@ -132,7 +132,7 @@ def test_the_metrics_say_how_many_events_came(demo: Demo) -> None:
     assert "# TYPE" in metrics
 
 
-def test_ctrl_c_ends_the_demo_and_all_it_started(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_demo_and_all_its_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "headwater.cli.main", "demo", "--port", str(free_port())]
     environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
     running_demo = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -150,15 +150,15 @@ def test_ctrl_c_ends_the_demo_and_all_it_started(tmp_path: Path) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and what they have started."""
+    """The child processes of a process, and theirs."""
     started = [
         int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
     ]
-    return started + [further for child in started for further in descendants(child)]
+    return started + [grandchild for child in started for grandchild in descendants(child)]
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not yet reaped does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Every way a Flink job can end, watched on a real cluster that OpenLineage's own listener tells of, too.
+"""Every way a Flink job can end, watched on a real cluster on which OpenLineage's own listener reports, too.
 
-One story on one cluster, since a start takes a quarter of a minute. The cluster is highly available, so that a
+One scenario on one cluster, since a start takes 15 s. The cluster is highly available, so that a
 JobManager that was killed can come back with its jobs.
 """
 
@@ -48,7 +48,7 @@ WORK: Final = {
 
 
 @dataclass
-class Story:
+class Scenario:
     """The cluster, its watcher and its service."""
 
     lab: Lab
@@ -57,25 +57,25 @@ class Story:
     jobs: Mapping[str, str]
     """Ids by name."""
 
-    def ask(self, method: str, path: str, **body: object) -> None:
+    def request(self, method: str, path: str, **body: object) -> None:
         httpx.request(method, f"{self.lab.address('jobmanager')}/jobs{path}", json=body, timeout=30).raise_for_status()
 
     def cancel(self, job: str) -> None:
-        self.ask("PATCH", f"/{self.jobs[job]}?mode=cancel")
+        self.request("PATCH", f"/{self.jobs[job]}?mode=cancel")
 
     def get(self, path: str) -> dict[str, Any]:
-        """What the service says; nothing where there is no such thing."""
-        answer = httpx.get(f"{self.service.url}/api/v1{path}", timeout=30)
-        said: dict[str, Any] = answer.json() if answer.is_success else {}
-        return said
+        """What the service answers; empty if it does not know the path."""
+        response = httpx.get(f"{self.service.url}/api/v1{path}", timeout=30)
+        body: dict[str, Any] = response.json() if response.is_success else {}
+        return body
 
     def run(self, job: str) -> dict[str, Any]:
-        """The one run that the watcher has told of the job, as the service shows it."""
+        """The job's only run that the watcher reported, as the service shows it."""
         ids = {event["run"]["runId"] for event in self.watch.events(job)}
         return self.get(f"/jobs/runs/{ids.pop()}") if len(ids) == 1 else {}
 
-    def becomes(self, within_s: float = 60, **states: str) -> None:
-        """Each job comes to have one run from the watcher, in this state."""
+    def await_states(self, within_s: float = 60, **states: str) -> None:
+        """Wait until each job has one run from the watcher, in this state."""
         shown = {}
 
         def is_so() -> bool:
@@ -84,18 +84,18 @@ class Story:
 
         assert eventually(is_so, within_s), shown
 
-    def has_told(self, job: str, end: str) -> bool:
-        """Whether the watcher comes to tell that end: the listener may have told it before."""
+    def reports_end(self, job: str, end: str) -> bool:
+        """Whether the watcher reports that end in time: the listener may have reported it before."""
         return eventually(lambda: self.watch.transitions(job)[-1:] == [end], 30)
 
 
 @contextmanager
 def zookeeper(folder: Path) -> Iterator[str]:
-    """The one that Flink ships; gives its address."""
+    """The ZooKeeper that Flink ships; yields its address."""
     (port,) = free_ports(1)
     (folder / "data").mkdir(parents=True)
-    places = f"dataDir={folder / 'data'}\nclientPort={port}\nclientPortAddress=127.0.0.1"
-    (folder / "zoo.cfg").write_text(f"tickTime=500\nadmin.enableServer=false\n{places}\n")
+    addresses = f"dataDir={folder / 'data'}\nclientPort={port}\nclientPortAddress=127.0.0.1"
+    (folder / "zoo.cfg").write_text(f"tickTime=500\nadmin.enableServer=false\n{addresses}\n")
     server = "org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServerMain"
     command = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-cp", f"{FLINK_HOME}/lib/*", server, str(folder / "zoo.cfg")]
     with (folder / "log").open("wb") as log:
@@ -124,84 +124,88 @@ def settings(quorum: str, folder: Path, service: Service) -> dict[str, object]:
     }
 
 
-def submitted(lab: Lab) -> dict[str, str]:
+def submit(lab: Lab) -> dict[str, str]:
     command = [str(PYTHON), str(SUBMIT), lab.address("jobmanager")]
-    done = subprocess.run(command, input=json.dumps(WORK), capture_output=True, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
-    ids: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    result = subprocess.run(command, input=json.dumps(WORK), capture_output=True, text=True, timeout=180)
+    assert result.returncode == 0, result.stderr
+    ids: dict[str, str] = json.loads(result.stdout.splitlines()[-1])
     return ids
 
 
 @pytest.fixture
-def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scenario]:
     with running(tmp_path / "service") as service, zookeeper(tmp_path / "zookeeper") as quorum:
-        more = tmp_path / "flink.yaml"
-        more.write_text(yaml.safe_dump(settings(quorum, tmp_path, service)))
-        monkeypatch.setenv(MORE_SETTINGS, str(more))
+        more_settings = tmp_path / "flink.yaml"
+        more_settings.write_text(yaml.safe_dump(settings(quorum, tmp_path, service)))
+        monkeypatch.setenv(MORE_SETTINGS, str(more_settings))
         with running_flink(tmp_path / "lab") as lab:
             url = lab.address("jobmanager")
             watch = Watch(tmp_path / "home", service, "flink", "--url", url, "--heartbeat", "2")
             watch.start()
             try:
-                yield Story(lab, service, watch, submitted(lab))
+                yield Scenario(lab, service, watch, submit(lab))
             finally:
                 watch.end(signal.SIGTERM)
 
 
-def test_each_run_ends_as_its_job_did_whoever_dies_meanwhile(story: Story, shared: Path) -> None:
-    going_on = dict.fromkeys(("cancelled", "stopped", "survivor"), "RUNNING")
-    story.becomes(done="COMPLETED", failing="FAILED", **going_on)
+def test_each_run_ends_as_its_job_did_even_if_the_watcher_or_the_jobmanager_is_killed(
+    scenario: Scenario, shared: Path
+) -> None:
+    still_running = dict.fromkeys(("cancelled", "stopped", "survivor"), "RUNNING")
+    scenario.await_states(done="COMPLETED", failing="FAILED", **still_running)
 
-    # A watcher that is killed tells what happened while it was away.
-    story.watch.end(signal.SIGKILL)
-    story.cancel("cancelled")
-    story.watch.start()
-    story.ask("POST", f"/{story.jobs['stopped']}/stop", drain=False)
-    story.becomes(cancelled="ABORTED", stopped="COMPLETED")
-    assert story.has_told("cancelled", "ABORT cancelled")
-    assert story.has_told("stopped", "COMPLETE stopped with a savepoint"), story.watch.transitions("stopped")
+    # A watcher that was killed reports what happened while it was away.
+    scenario.watch.end(signal.SIGKILL)
+    scenario.cancel("cancelled")
+    scenario.watch.start()
+    scenario.request("POST", f"/{scenario.jobs['stopped']}/stop", drain=False)
+    scenario.await_states(cancelled="ABORTED", stopped="COMPLETED")
+    assert scenario.reports_end("cancelled", "ABORT cancelled")
+    assert scenario.reports_end("stopped", "COMPLETE stopped with a savepoint"), scenario.watch.transitions("stopped")
 
-    # A JobManager that is killed ends its runs, as far as can be told.
-    (pid,) = next(part.pids for part in story.lab.status() if part.name == "jobmanager")
+    # If a JobManager is killed, its runs are reported as ended.
+    (pid,) = next(part.pids for part in scenario.lab.status() if part.name == "jobmanager")
     os.kill(pid, signal.SIGKILL)
     killed_at = time.monotonic()
-    story.becomes(within_s=10, survivor="FAILED")
+    scenario.await_states(within_s=10, survivor="FAILED")
     assert time.monotonic() - killed_at < 10
-    inferred = story.watch.newest("survivor")
+    inferred = scenario.watch.newest("survivor")
 
-    # One that comes back with the job goes on with the run.
-    story.lab.up(["jobmanager"], lambda _: None)
-    story.becomes(survivor="RUNNING")
-    story.cancel("survivor")
-    story.becomes(done="COMPLETED", failing="FAILED", cancelled="ABORTED", stopped="COMPLETED", survivor="ABORTED")
-    assert story.has_told("survivor", "ABORT cancelled")
+    # Once it is back with the job, the run goes on.
+    scenario.lab.up(["jobmanager"], lambda _: None)
+    scenario.await_states(survivor="RUNNING")
+    scenario.cancel("survivor")
+    scenario.await_states(
+        done="COMPLETED", failing="FAILED", cancelled="ABORTED", stopped="COMPLETED", survivor="ABORTED"
+    )
+    assert scenario.reports_end("survivor", "ABORT cancelled")
 
-    _says_why(story, inferred)
-    _tells_each_end_once(story)
-    _shares_runs_with_the_listener(story)
-    specification, told = Specification(shared / "openlineage"), story.get("/events/lineage?limit=1000")["events"]
-    assert [complaint for event in told for complaint in specification.complaints_about_ours(event)] == []
+    _check_reasons(scenario, inferred)
+    _check_each_end_is_reported_once(scenario)
+    _check_runs_are_shared_with_the_listener(scenario)
+    specification, events = Specification(shared / "openlineage"), scenario.get("/events/lineage?limit=1000")["events"]
+    assert [violation for event in events for violation in specification.complaints_about_ours(event)] == []
 
 
-def _says_why(story: Story, inferred: dict[str, Any]) -> None:
-    failed, stopped = story.watch.newest("failing"), story.watch.newest("stopped")
+def _check_reasons(scenario: Scenario, inferred: dict[str, Any]) -> None:
+    failed, stopped = scenario.watch.newest("failing"), scenario.watch.newest("stopped")
     assert failed["errorMessage"]["message"].startswith("java.lang.ArithmeticException")
     assert "StreamExecCalc" in failed["errorMessage"]["stackTrace"]
     assert failed["headwater_flink"]["restarts"] == 1
     assert stopped["headwater_run"]["stopReason"] == "stopped with a savepoint"
     assert "savepoint-" in stopped["headwater_flink"]["savepoint"]
     assert stopped["headwater_flink"]["streamCheckpoints"]["completed"] > 0
-    # Of a chain of operators Flink knows what it fetched last, which may have been before the last of the hundred.
-    assert story.watch.newest("done")["headwater_run"].get("recordsOut", 0) <= 100
+    # Flink knows the counts of a chain of operators as last fetched, perhaps before the last of the hundred rows.
+    assert scenario.watch.newest("done")["headwater_run"].get("recordsOut", 0) <= 100
     assert "be unreachable from this machine" in inferred["errorMessage"]["message"]
     assert inferred["headwater_run"]["isInferred"] is True
     assert inferred["headwater_run"]["recordsIn"] > 0
-    assert "errorMessage" not in story.run("survivor")["facets"]
+    assert "errorMessage" not in scenario.run("survivor")["facets"]
 
 
-def _tells_each_end_once(story: Story) -> None:
-    ends = {job: story.watch.transitions(job) for job in story.jobs}
-    assert ends == {
+def _check_each_end_is_reported_once(scenario: Scenario) -> None:
+    transitions = {job: scenario.watch.transitions(job) for job in scenario.jobs}
+    assert transitions == {
         "done": ["START", "COMPLETE"],
         "failing": ["START", "FAIL"],
         "cancelled": ["START", "ABORT cancelled"],
@@ -210,15 +214,15 @@ def _tells_each_end_once(story: Story) -> None:
     }
 
 
-def _shares_runs_with_the_listener(story: Story) -> None:
-    events = story.get("/events/lineage?limit=1000")["events"]
+def _check_runs_are_shared_with_the_listener(scenario: Scenario) -> None:
+    events = scenario.get("/events/lineage?limit=1000")["events"]
     for job in ("done", "failing", "cancelled", "stopped"):
-        (run,) = story.get(f"/namespaces/{NAMESPACE}/jobs/{job}/runs")["runs"]
-        assert run["id"] == story.run(job)["id"]
-        tellers = {_teller(event) for event in events if event["run"]["runId"] == run["id"]}
-        assert tellers == {"headwater", "OpenLineage"}, job
+        (run,) = scenario.get(f"/namespaces/{NAMESPACE}/jobs/{job}/runs")["runs"]
+        assert run["id"] == scenario.run(job)["id"]
+        reporters = {_reporter(event) for event in events if event["run"]["runId"] == run["id"]}
+        assert reporters == {"headwater", "OpenLineage"}, job
 
 
-def _teller(event: Mapping[str, Any]) -> str:
+def _reporter(event: Mapping[str, Any]) -> str:
     producer: str = event["producer"]
     return "headwater" if producer.startswith("https://headwater.dev") else producer.split("/")[3]

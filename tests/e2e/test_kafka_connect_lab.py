@@ -1,6 +1,6 @@
 """The lab of `labs/01-kafka-connect`, from its start through everything that happens to connectors.
 
-One story in one lab, since a start takes a quarter of a minute. After each step the service's graph must be the one
+One scenario in one lab, since a start takes 15 s. After each step the service's graph must be the one
 that is written here by hand: runs, flows, columns.
 """
 
@@ -41,8 +41,8 @@ QUICK = {"transforms_lineage_emission_interval": "500ms"}
 
 
 @dataclass
-class Story:
-    """The lab, its watcher, its service, and how the source is configured by now."""
+class Scenario:
+    """The lab, its watcher, its service, and the current settings of the source."""
 
     lab: ConnectLab
     service: Service
@@ -52,32 +52,32 @@ class Story:
         default_factory=lambda: {**QUICK, "orders_per_second": "200", "orders_per_task": "40"}
     )
 
-    def sell(self, **changes: str) -> None:
-        """Configure the source anew; it keeps these settings."""
+    def configure_auction(self, **changes: str) -> None:
+        """Change settings of the source, for the rest of the scenario."""
         self.auction |= changes
         self.lab.put("auction", **self.auction)
 
     def copy(self, name: str, topic: str, file: Path, **changes: str) -> None:
-        """A sink of one of Kafka's own classes, without the transform."""
-        text = "org.apache.kafka.connect.storage.StringConverter"
-        wanted = {"connector.class": "FileStreamSink", "tasks.max": "1", "topics": topic, "file": str(file)}
-        wanted |= {"value.converter": text, "key.converter": text} | changes
-        self.lab.ask("PUT", f"/{name}/config", wanted)
+        """Create a sink of one of Kafka's own classes, without the transform."""
+        converter = "org.apache.kafka.connect.storage.StringConverter"
+        config = {"connector.class": "FileStreamSink", "tasks.max": "1", "topics": topic, "file": str(file)}
+        config |= {"value.converter": converter, "key.converter": converter} | changes
+        self.lab.ask("PUT", f"/{name}/config", config)
 
-    def shows(self, runs: dict[str, str], flows: set[Edge], columns: set[Edge]) -> None:
-        """The service comes to show exactly this; of each job the states of its runs, oldest first."""
-        wanted = Graph({job: states.split() for job, states in runs.items()}, frozenset(flows), frozenset(columns))
-        assert eventually(lambda: self.shown() == wanted, 90), self.shown().unlike(wanted)
+    def expect_graph(self, runs: dict[str, str], flows: set[Edge], columns: set[Edge]) -> None:
+        """Wait until the service shows exactly this; for each job the states of its runs, oldest first."""
+        expected = Graph({job: states.split() for job, states in runs.items()}, frozenset(flows), frozenset(columns))
+        assert eventually(lambda: self.shown() == expected, 90), self.shown().unlike(expected)
 
     def shown(self) -> Graph:
         return shown(self.service, f"{self.kafka}:orders", TABLE)
 
-    def tells(self, connector: str, *transitions: str) -> None:
+    def expect_transitions(self, connector: str, *transitions: str) -> None:
         assert eventually(lambda: self.watch.transitions(connector) == [*transitions], 180), self.watch.transitions(
             connector
         )
 
-    def has_made(self, orders: int) -> bool:
+    def has_produced(self, orders: int) -> bool:
         return eventually(lambda: self.lab.count("orders") >= orders)
 
     @property
@@ -101,7 +101,7 @@ class Story:
         }
 
     def copies(self) -> set[Edge]:
-        """What `copy` had to do with in its lives: an edge goes stale, it does not vanish."""
+        """All edges of `copy`, also of its earlier runs: an edge becomes stale, it does not vanish."""
         topics = {(f"dataset:{self.kafka}:{topic}", "job:kafka-connect:copy") for topic in ("bids", "orders")}
         files = ("bids.txt", "orders.txt", "others.txt")
         return topics | {("job:kafka-connect:copy", f"dataset:file:{self.files / file}") for file in files}
@@ -116,7 +116,7 @@ class Story:
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
+def scenario(tmp_path: Path) -> Iterator[Scenario]:
     assert CONNECTORS.is_dir(), "the lab's connectors are not built: make build/lab-connectors.stamp"
     names = ("broker", "registry", "s3", "connect")
     lab = Lab("kafka", tmp_path / "lab", dict(zip(names, free_ports(len(names)), strict=True)))
@@ -130,262 +130,268 @@ def story(tmp_path: Path) -> Iterator[Story]:
             )  # a worker takes long to find its broker
             watch.start()
             try:
-                yield Story(ConnectLab(lab), service, watch, tmp_path)
+                yield Scenario(ConnectLab(lab), service, watch, tmp_path)
             finally:
                 watch.end(signal.SIGTERM)
     finally:
         lab.down(lambda _: None)
 
 
-def test_the_graph_and_the_data_are_right_through_all_that_connectors_go_through(story: Story, shared: Path) -> None:
-    starts(story)
-    pauses_and_resumes(story)
-    loses_one_task_of_three(story)
-    evolves_its_schema(story)
-    has_a_schema_refused(story)
-    is_stopped_while_nobody_watches(story)
-    is_deleted_and_created_anew_with_another_topic(story)
-    fails_before_the_first_record(story)
-    survives_its_broker(story)
-    loses_its_worker(story)
-    is_read_by_spark(story)
-    the_data_are_complete(story)
-    every_event_is_signed_and_valid(story, shared)
+def test_the_graph_and_the_data_stay_right_through_a_connectors_life(scenario: Scenario, shared: Path) -> None:
+    starts(scenario)
+    pauses_and_resumes(scenario)
+    loses_one_task_of_three(scenario)
+    evolves_its_schema(scenario)
+    has_a_schema_refused(scenario)
+    is_stopped_while_the_watcher_is_down(scenario)
+    is_deleted_and_recreated_with_another_topic(scenario)
+    fails_before_the_first_record(scenario)
+    survives_its_broker(scenario)
+    loses_its_worker(scenario)
+    is_read_by_spark(scenario)
+    the_data_are_complete(scenario)
+    every_event_is_signed_and_valid(scenario, shared)
 
 
-def starts(story: Story) -> None:
-    story.sell()
-    assert story.has_made(TASKS * 40)
-    story.lab.put("archive", **QUICK)
-    story.lab.put("lake", **QUICK, iceberg_control_commit_interval_ms="1000")
+def starts(scenario: Scenario) -> None:
+    scenario.configure_auction()
+    assert scenario.has_produced(TASKS * 40)
+    scenario.lab.put("archive", **QUICK)
+    scenario.lab.put("lake", **QUICK, iceberg_control_commit_interval_ms="1000")
 
-    story.shows(
-        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, story.flows(), story.columns(VERSION_1)
+    scenario.expect_graph(
+        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(VERSION_1)
     )
-    assert eventually(lambda: len(story.lab.rows("raw.orders")) == TASKS * 40)
-    # The snapshot is the table's own, by its own word; all that is in the topic is in it.
-    snapshot = story.lab.table("raw.orders").current_snapshot()
+    assert eventually(lambda: len(scenario.lab.rows("raw.orders")) == TASKS * 40)
+    # The snapshot is the table's current one, and has every record of the topic.
+    snapshot = scenario.lab.table("raw.orders").current_snapshot()
     assert snapshot is not None
-    ends = {f"orders/{number}": end for number, end in story.lab.ends("orders").items()}
-    assert eventually(lambda: commit_of(story).get("snapshotId") == str(snapshot.snapshot_id)), commit_of(story)
-    assert commit_of(story)["offsets"] == ends
+    ends = {f"orders/{number}": end for number, end in scenario.lab.ends("orders").items()}
+    assert eventually(lambda: commit_of(scenario).get("snapshotId") == str(snapshot.snapshot_id)), commit_of(scenario)
+    assert commit_of(scenario)["offsets"] == ends
     assert snapshot.summary is not None
-    assert commit_of(story)["commitId"] == snapshot.summary.additional_properties["kafka.connect.commit-id"]
+    assert commit_of(scenario)["commitId"] == snapshot.summary.additional_properties["kafka.connect.commit-id"]
 
 
-def pauses_and_resumes(story: Story) -> None:
-    story.lab.ask("PUT", "/auction/pause")
-    assert eventually(lambda: story.watch.newest("auction")["headwater_connect"]["state"] == "PAUSED")
-    story.lab.ask("PUT", "/auction/resume")
-    assert eventually(lambda: story.watch.newest("auction")["headwater_connect"]["state"] == "RUNNING")
+def pauses_and_resumes(scenario: Scenario) -> None:
+    scenario.lab.ask("PUT", "/auction/pause")
+    assert eventually(lambda: scenario.watch.newest("auction")["headwater_connect"]["state"] == "PAUSED")
+    scenario.lab.ask("PUT", "/auction/resume")
+    assert eventually(lambda: scenario.watch.newest("auction")["headwater_connect"]["state"] == "RUNNING")
 
-    story.shows(
-        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, story.flows(), story.columns(VERSION_1)
+    scenario.expect_graph(
+        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(VERSION_1)
     )
 
 
-def loses_one_task_of_three(story: Story) -> None:
-    story.lab.put("auction", **story.auction, fail_task="1")
+def loses_one_task_of_three(scenario: Scenario) -> None:
+    scenario.lab.put("auction", **scenario.auction, fail_task="1")
 
     def states() -> list[str]:
-        return [task["state"] for task in story.watch.newest("auction")["headwater_connect"]["tasks"]]
+        return [task["state"] for task in scenario.watch.newest("auction")["headwater_connect"]["tasks"]]
 
     assert eventually(lambda: states() == ["RUNNING", "FAILED", "RUNNING"]), states()
-    story.shows(
-        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, story.flows(), story.columns(VERSION_1)
+    scenario.expect_graph(
+        {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(VERSION_1)
     )
 
 
-def evolves_its_schema(story: Story) -> None:
+def evolves_its_schema(scenario: Scenario) -> None:
     for version, limit, columns in (("2", 60, VERSION_2), ("3", 80, VERSION_3)):
-        story.sell(schema_version=version, orders_per_task=str(limit))
+        scenario.configure_auction(schema_version=version, orders_per_task=str(limit))
 
-        assert story.has_made(TASKS * limit)
-        story.shows(
-            {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, story.flows(), story.columns(columns)
+        assert scenario.has_produced(TASKS * limit)
+        scenario.expect_graph(
+            {"auction": "RUNNING", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(columns)
         )
 
 
-def has_a_schema_refused(story: Story) -> None:
-    before = story.lab.ends("orders")
-    story.lab.put("auction", **story.auction | {"schema_version": "4", "orders_per_task": "100"})
+def has_a_schema_refused(scenario: Scenario) -> None:
+    before = scenario.lab.ends("orders")
+    scenario.lab.put("auction", **scenario.auction | {"schema_version": "4", "orders_per_task": "100"})
 
-    story.tells("auction", "START", "FAIL")
-    story.shows({"auction": "FAILED", "archive": "RUNNING", "lake": "RUNNING"}, story.flows(), story.columns(VERSION_3))
-    assert "RuleViolationException" in story.watch.newest("auction")["errorMessage"]["stackTrace"]
-    assert story.lab.ends("orders") == before
-    story.sell()
-    story.tells("auction", "START", "FAIL", "START")
-
-
-def is_stopped_while_nobody_watches(story: Story) -> None:
-    story.watch.end(signal.SIGKILL)
-    story.lab.ask("PUT", "/archive/stop")
-    story.sell(orders_per_task="100")
-    assert story.has_made(TASKS * 100)
-    story.watch.start()
-
-    story.shows(
-        {"auction": "FAILED RUNNING", "archive": "ABORTED", "lake": "RUNNING"}, story.flows(), story.columns(VERSION_3)
+    scenario.expect_transitions("auction", "START", "FAIL")
+    scenario.expect_graph(
+        {"auction": "FAILED", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(VERSION_3)
     )
-    story.lab.ask("PUT", "/archive/resume")
-    story.shows(
+    assert "RuleViolationException" in scenario.watch.newest("auction")["errorMessage"]["stackTrace"]
+    assert scenario.lab.ends("orders") == before
+    scenario.configure_auction()
+    scenario.expect_transitions("auction", "START", "FAIL", "START")
+
+
+def is_stopped_while_the_watcher_is_down(scenario: Scenario) -> None:
+    scenario.watch.end(signal.SIGKILL)
+    scenario.lab.ask("PUT", "/archive/stop")
+    scenario.configure_auction(orders_per_task="100")
+    assert scenario.has_produced(TASKS * 100)
+    scenario.watch.start()
+
+    scenario.expect_graph(
+        {"auction": "FAILED RUNNING", "archive": "ABORTED", "lake": "RUNNING"},
+        scenario.flows(),
+        scenario.columns(VERSION_3),
+    )
+    scenario.lab.ask("PUT", "/archive/resume")
+    scenario.expect_graph(
         {"auction": "FAILED RUNNING", "archive": "ABORTED RUNNING", "lake": "RUNNING"},
-        story.flows(),
-        story.columns(VERSION_3),
+        scenario.flows(),
+        scenario.columns(VERSION_3),
     )
 
 
-def is_deleted_and_created_anew_with_another_topic(story: Story) -> None:
-    story.copy("copy", "bids", story.files / "bids.txt")
-    story.tells("copy", "START")
-    assert eventually(lambda: story.watch.flows("copy") == (["bids"], [str(story.files / "bids.txt")]))
-    story.lab.ask("DELETE", "/copy")
-    story.tells("copy", "START", "ABORT deleted")
+def is_deleted_and_recreated_with_another_topic(scenario: Scenario) -> None:
+    scenario.copy("copy", "bids", scenario.files / "bids.txt")
+    scenario.expect_transitions("copy", "START")
+    assert eventually(lambda: scenario.watch.flows("copy") == (["bids"], [str(scenario.files / "bids.txt")]))
+    scenario.lab.ask("DELETE", "/copy")
+    scenario.expect_transitions("copy", "START", "ABORT deleted")
 
-    story.copy("copy", "orders", story.files / "orders.txt")
-    story.tells("copy", "START", "ABORT deleted", "START")
-    # Nothing of the run before is in the new one.
-    assert eventually(lambda: story.watch.flows("copy") == (["orders"], [str(story.files / "orders.txt")]))
-    story.copy("copy", "orders", story.files / "others.txt")
-    story.tells("copy", "START", "ABORT deleted", "START", "ABORT superseded", "START")
-    assert eventually(lambda: story.watch.flows("copy") == (["orders"], [str(story.files / "others.txt")]))
-    story.shows(
+    scenario.copy("copy", "orders", scenario.files / "orders.txt")
+    scenario.expect_transitions("copy", "START", "ABORT deleted", "START")
+    # The new run has nothing of the run before.
+    assert eventually(lambda: scenario.watch.flows("copy") == (["orders"], [str(scenario.files / "orders.txt")]))
+    scenario.copy("copy", "orders", scenario.files / "others.txt")
+    scenario.expect_transitions("copy", "START", "ABORT deleted", "START", "ABORT superseded", "START")
+    assert eventually(lambda: scenario.watch.flows("copy") == (["orders"], [str(scenario.files / "others.txt")]))
+    scenario.expect_graph(
         {
             "auction": "FAILED RUNNING",
             "archive": "ABORTED RUNNING",
             "lake": "RUNNING",
             "copy": "ABORTED ABORTED RUNNING",
         },
-        story.flows() | story.copies(),
-        story.columns(VERSION_3),
+        scenario.flows() | scenario.copies(),
+        scenario.columns(VERSION_3),
     )
 
 
-def fails_before_the_first_record(story: Story) -> None:
-    story.copy("broken", "bids", Path("/nowhere/at/all"), **{"tasks.max": "2"})
+def fails_before_the_first_record(scenario: Scenario) -> None:
+    scenario.copy("broken", "bids", Path("/nowhere/at/all"), **{"tasks.max": "2"})
 
-    story.tells("broken", "START", "FAIL")
-    assert "FileStreamSinkTask.java" in story.watch.newest("broken")["errorMessage"]["stackTrace"]
-    assert story.watch.flows("broken") == ([], [])
-    story.lab.ask("DELETE", "/broken")
-    story.lab.ask("DELETE", "/copy")
-    story.tells("copy", "START", "ABORT deleted", "START", "ABORT superseded", "START", "ABORT deleted")
+    scenario.expect_transitions("broken", "START", "FAIL")
+    assert "FileStreamSinkTask.java" in scenario.watch.newest("broken")["errorMessage"]["stackTrace"]
+    assert scenario.watch.flows("broken") == ([], [])
+    scenario.lab.ask("DELETE", "/broken")
+    scenario.lab.ask("DELETE", "/copy")
+    scenario.expect_transitions("copy", "START", "ABORT deleted", "START", "ABORT superseded", "START", "ABORT deleted")
 
 
-def survives_its_broker(story: Story) -> None:
-    story.sell(orders_per_task="400", orders_per_second="30")
-    (pid,) = story.lab.pids("broker")
+def survives_its_broker(scenario: Scenario) -> None:
+    scenario.configure_auction(orders_per_task="400", orders_per_second="30")
+    (pid,) = scenario.lab.pids("broker")
     os.kill(pid, signal.SIGTERM)
     assert eventually(lambda: not psutil.pid_exists(pid))
-    story.lab.lab.up(["broker"], lambda _: None)
+    scenario.lab.lab.up(["broker"], lambda _: None)
 
-    assert story.has_made(TASKS * 150)
-    story.shows(
+    assert scenario.has_produced(TASKS * 150)
+    scenario.expect_graph(
         {"auction": "FAILED RUNNING", "archive": "ABORTED RUNNING", "lake": "RUNNING", **ENDED},
-        story.flows() | story.copies(),
-        story.columns(VERSION_3),
+        scenario.flows() | scenario.copies(),
+        scenario.columns(VERSION_3),
     )
 
 
-def loses_its_worker(story: Story) -> None:
-    connectors = ("auction", "archive", "lake")  # a worker that lost its broker takes them up again
-    assert eventually(lambda: all(map(story.lab.is_running, connectors)))
-    story.lab.kill("connect")
-    story.tells("lake", "START", "FAIL workers lost")
-    story.lab.lab.up(["connect"], lambda _: None)
+def loses_its_worker(scenario: Scenario) -> None:
+    connectors = ("auction", "archive", "lake")  # a worker that lost its broker starts them again
+    assert eventually(lambda: all(map(scenario.lab.is_running, connectors)))
+    scenario.lab.kill("connect")
+    scenario.expect_transitions("lake", "START", "FAIL workers lost")
+    scenario.lab.lab.up(["connect"], lambda _: None)
 
-    story.tells("lake", "START", "FAIL workers lost", "START")
-    story.shows(
+    scenario.expect_transitions("lake", "START", "FAIL workers lost", "START")
+    scenario.expect_graph(
         {
             "auction": "FAILED FAILED RUNNING",
             "archive": "ABORTED FAILED RUNNING",
             "lake": "FAILED RUNNING",
             **ENDED,
         },
-        story.flows() | story.copies(),
-        story.columns(VERSION_3),
+        scenario.flows() | scenario.copies(),
+        scenario.columns(VERSION_3),
     )
-    lost = next(event for event in story.watch.events("lake") if event["eventType"] == "FAIL")
+    lost = next(event for event in scenario.watch.events("lake") if event["eventType"] == "FAIL")
     assert lost["run"]["facets"]["headwater_connect"]["isInferred"] is True
-    assert story.has_made(TASKS * 400)
+    assert scenario.has_produced(TASKS * 400)
 
 
-def has_all_in_the_lake(story: Story) -> None:
-    def landed() -> tuple[int, int]:
-        return len(story.lab.rows("raw.orders")), sum(story.lab.ends("orders").values())
+def has_all_in_the_lake(scenario: Scenario) -> None:
+    def rows_and_records() -> tuple[int, int]:
+        return len(scenario.lab.rows("raw.orders")), sum(scenario.lab.ends("orders").values())
 
     def is_complete() -> bool:
-        rows, records = landed()
+        rows, records = rows_and_records()
         return rows == records
 
     if not eventually(is_complete, within_s=60.0):
         # The sink's coordinator can be without a task after a lost worker: https://github.com/apache/iceberg/issues/17637
-        story.lab.ask("POST", "/lake/restart?includeTasks=true")
-    assert eventually(is_complete), (landed(), story.lab.ask("GET", "/lake/status"))
+        scenario.lab.ask("POST", "/lake/restart?includeTasks=true")
+    assert eventually(is_complete), (rows_and_records(), scenario.lab.ask("GET", "/lake/status"))
 
 
-def is_read_by_spark(story: Story) -> None:
-    has_all_in_the_lake(story)
+def is_read_by_spark(scenario: Scenario) -> None:
+    has_all_in_the_lake(scenario)
     command = [sys.executable, "-m", "headwater.cli.main", "run", str(FOLDER / "orders.yaml")]
-    addresses = {"LAB_S3": story.lab.lab.address("s3"), "LAB_SERVICE": story.service.url}
-    environment = {**os.environ, **play.CREDENTIALS, **addresses, "HEADWATER_HOME": str(story.watch.home)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    addresses = {"LAB_S3": scenario.lab.lab.address("s3"), "LAB_SERVICE": scenario.service.url}
+    environment = {**os.environ, **play.CREDENTIALS, **addresses, "HEADWATER_HOME": str(scenario.watch.home)}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     job = "job:lab:orders"
-    story.shows(
+    scenario.expect_graph(
         {
             "auction": "FAILED FAILED RUNNING",
             "archive": "ABORTED FAILED RUNNING",
             "lake": "FAILED RUNNING",
             **ENDED,
         },
-        story.flows()
-        | story.copies()
+        scenario.flows()
+        | scenario.copies()
         | {(f"dataset:{TABLE}", job), (job, f"dataset:{SOLD}"), (job, f"dataset:{SUPPLIERS}")},
-        story.columns(VERSION_3) | columns_of_spark(),
+        scenario.columns(VERSION_3) | columns_of_spark(),
     )
 
 
 def columns_of_spark() -> set[Edge]:
-    """Each column, what it is made from and what decides its rows: one of an order, all of a supplier."""
-    into = {SOLD: VERSION_1, SUPPLIERS: ("supplier", "orders", "turnover")}
-    found = {(name, SOLD, name) for name in VERSION_1}
-    found |= {(name, SUPPLIERS, "turnover") for name in ("price", "quantity")}
-    found |= {(key, table, name) for key in ("order_id", "ordered_at") for table in into for name in into[table]}
-    found |= {("supplier", SUPPLIERS, name) for name in into[SUPPLIERS]}
-    return {(f"datasetField:{TABLE}:{key}", f"datasetField:{table}:{name}") for key, table, name in found}
+    """For each column, what it is made from and what decides its rows."""
+    columns_of = {SOLD: VERSION_1, SUPPLIERS: ("supplier", "orders", "turnover")}
+    edges = {(name, SOLD, name) for name in VERSION_1}
+    edges |= {(name, SUPPLIERS, "turnover") for name in ("price", "quantity")}
+    edges |= {
+        (key, table, name) for key in ("order_id", "ordered_at") for table in columns_of for name in columns_of[table]
+    }
+    edges |= {("supplier", SUPPLIERS, name) for name in columns_of[SUPPLIERS]}
+    return {(f"datasetField:{TABLE}:{key}", f"datasetField:{table}:{name}") for key, table, name in edges}
 
 
-def the_data_are_complete(story: Story) -> None:
-    orders, bids = story.lab.records("orders"), story.lab.records("bids")
+def the_data_are_complete(scenario: Scenario) -> None:
+    orders, bids = scenario.lab.records("orders"), scenario.lab.records("bids")
     sold = [order for stream in range(TASKS) for order in generated_orders(0, stream, 400)]
-    once = {order["order_id"]: order for order in orders}
+    order_by_id = {order["order_id"]: order for order in orders}
 
-    assert contents(once.values(), *VERSION_1) == contents(sold, *VERSION_1)
-    assert eventually(lambda: len(story.lab.archived("raw/orders")) == len(orders))
-    assert eventually(lambda: len(story.lab.archived("raw/bids")) == len(bids))
-    assert contents(story.lab.archived("raw/orders"), "_at", *VERSION_3) == contents(orders, "_at", *VERSION_3)
-    assert contents(story.lab.archived("raw/bids"), "_at", *BID) == contents(bids, "_at", *BID)
-    assert contents(story.lab.rows("raw.orders"), *VERSION_3) == contents(orders, *VERSION_3)
+    assert contents(order_by_id.values(), *VERSION_1) == contents(sold, *VERSION_1)
+    assert eventually(lambda: len(scenario.lab.archived("raw/orders")) == len(orders))
+    assert eventually(lambda: len(scenario.lab.archived("raw/bids")) == len(bids))
+    assert contents(scenario.lab.archived("raw/orders"), "_at", *VERSION_3) == contents(orders, "_at", *VERSION_3)
+    assert contents(scenario.lab.archived("raw/bids"), "_at", *BID) == contents(bids, "_at", *BID)
+    assert contents(scenario.lab.rows("raw.orders"), *VERSION_3) == contents(orders, *VERSION_3)
 
 
-def every_event_is_signed_and_valid(story: Story, shared: Path) -> None:
-    raw = story.watch.file.read_bytes().splitlines()
-    specification, keys = Specification(shared / "openlineage"), trusted_keys(story.watch.home)
+def every_event_is_signed_and_valid(scenario: Scenario, shared: Path) -> None:
+    raw = scenario.watch.file.read_bytes().splitlines()
+    specification, keys = Specification(shared / "openlineage"), trusted_keys(scenario.watch.home)
 
     assert {verify_event(event, keys).verdict for event in raw} == {"ok"}
-    assert [complaint for event in raw for complaint in specification.complaints(event)] == []
-    # Exactly one run a life: as many as there were starts.
-    told = [json.loads(event) for event in raw]
-    lives = {"auction": 3, "archive": 3, "lake": 2, "copy": 3, "broken": 1}
+    assert [violation for event in raw for violation in specification.complaints(event)] == []
+    # Exactly one run per start.
+    events = [json.loads(event) for event in raw]
+    run_counts = {"auction": 3, "archive": 3, "lake": 2, "copy": 3, "broken": 1}
     assert {
-        name: len({event["run"]["runId"] for event in told if event["job"]["name"] == name}) for name in lives
-    } == lives
+        name: len({event["run"]["runId"] for event in events if event["job"]["name"] == name}) for name in run_counts
+    } == run_counts
 
 
-def commit_of(story: Story) -> dict[str, object]:
-    """What the sink committed last, as it was told; nothing before it was."""
-    commits: list[dict[str, object]] = story.watch.newest("lake").get("headwater_iceberg_commits", {}).get("commits")
+def commit_of(scenario: Scenario) -> dict[str, object]:
+    """The sink's last reported commit; empty before the first."""
+    commits: list[dict[str, object]] = scenario.watch.newest("lake").get("headwater_iceberg_commits", {}).get("commits")
     return commits[0] if commits else {}

@@ -38,7 +38,7 @@ def event(number: int) -> bytes:
 
 
 class Load:
-    """Posts events until it is stopped; keeps what was acknowledged."""
+    """Posts events until it is stopped; collects the digests of those that were acknowledged."""
 
     def __init__(self, url: str, first: int) -> None:
         self.acknowledged: list[bytes] = []
@@ -61,7 +61,7 @@ class Load:
                     try:
                         status = client.post(f"{self._url}/api/v1/lineage", content=raw).status_code
                     except httpx.TransportError:
-                        time.sleep(0.05)  # many tries a second would keep the service from starting
+                        time.sleep(0.05)  # many attempts per second would keep the service from starting
                         continue
                     if status in (200, 201):
                         self.acknowledged.append(hashlib.sha256(raw).digest())
@@ -75,8 +75,8 @@ def stored_digests(home: Path) -> Counter[bytes]:
         )
 
 
-def kill_at_random_instants(service: Service, times: int) -> None:
-    generator = random.Random()  # noqa: S311  any instants will do
+def kill_at_random_times(service: Service, times: int) -> None:
+    generator = random.Random()  # noqa: S311  any times will do
     for _ in range(times):
         time.sleep(generator.uniform(0.02, 0.4))
         service.kill()
@@ -87,7 +87,7 @@ def test_nothing_acknowledged_is_missing_or_doubled_after_twenty_kills(tmp_path:
     with running(tmp_path) as service:
         loads = [Load(service.url, first=number * 1_000_000) for number in range(4)]
 
-        kill_at_random_instants(service, KILLS)
+        kill_at_random_times(service, KILLS)
 
         for load in loads:
             load.stop()
@@ -110,23 +110,21 @@ def test_a_pipeline_completes_and_all_its_events_arrive_while_the_service_is_kil
         environment = {**os.environ, "HEADWATER_HOME": str(tmp_path / "home")}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as run:
             while run.poll() is None:
-                kill_at_random_instants(service, 1)
+                kill_at_random_times(service, 1)
 
             output, _ = run.communicate()
         assert run.returncode == 0, output
         result = json.loads(output)
         _deliver_the_rest(pipeline, environment)
-    told = [parse_event(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+    events = [parse_event(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     stored = stored_digests(tmp_path / "home")
-    mine = [
-        told_event for told_event in told if isinstance(told_event, RunEvent) and told_event.run_id == result["runId"]
-    ]
-    assert (mine[0].event_type, mine[-1].event_type) == ("START", "COMPLETE")
-    assert {told_event.stamp.digest for told_event in told} <= stored.keys()
+    events_of_run = [logged for logged in events if isinstance(logged, RunEvent) and logged.run_id == result["runId"]]
+    assert (events_of_run[0].event_type, events_of_run[-1].event_type) == ("START", "COMPLETE")
+    assert {logged.stamp.digest for logged in events} <= stored.keys()
 
 
 def _deliver_the_rest(pipeline: Path, environment: dict[str, str]) -> None:
-    """Run the pipeline once more while the service stands: what the first run left in the spool goes out before it."""
+    """Run the pipeline once more while the service runs: what the first run left in the spool is sent before it."""
     command = [sys.executable, "-m", "headwater.cli.main", "run", str(pipeline), "--master", "local[2]"]
     subprocess.run(command, check=True, env=environment, capture_output=True)
 

@@ -21,8 +21,8 @@ def service(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     home = tmp_path_factory.mktemp("page-home")  # a copy: these tests send events of their own
     shutil.copy(demo.home / "headwater.db", home)
     shutil.copytree(demo.home / "keys", home / "keys")
-    with running(home) as started:
-        yield started
+    with running(home) as service:
+        yield service
 
 
 @pytest.fixture
@@ -76,10 +76,10 @@ def test_a_table_shows_what_changed_and_escape_takes_one_step_back_at_a_time(
     expect(changes).to_contain_text("new column arr_delay of lake.curated.flights → avg_arr_delay of lake.marts")
 
     page.get_by_role("button", name="as of now").click()
-    chosen = page.get_by_label("Show everything as of")
-    expect(chosen).to_be_visible()
+    time_field = page.get_by_label("Show everything as of")
+    expect(time_field).to_be_visible()
     page.keyboard.press("Escape")
-    expect(chosen).to_be_hidden()
+    expect(time_field).to_be_hidden()
     expect(details).to_be_visible()
     page.keyboard.press("Escape")
     expect(details).to_be_hidden()
@@ -104,10 +104,10 @@ def test_a_link_keeps_the_open_questions_and_the_back_button_skips_them(page: Pa
     expect(details).to_be_hidden()
 
 
-def test_an_event_is_seen_on_the_page_without_a_reload(page: Page, service: Service) -> None:
+def test_a_new_event_is_shown_without_a_reload(page: Page, service: Service) -> None:
     expect(page.get_by_test_id("node").first).to_be_visible()
-    seen = page.locator('[data-testid="node"][data-node-id="job:live:just-arrived"]')
-    expect(seen).to_have_count(0)
+    node = page.locator('[data-testid="node"][data-node-id="job:live:just-arrived"]')
+    expect(node).to_have_count(0)
     event = {
         "eventType": "START",
         "eventTime": "2026-05-22T14:23:11Z",
@@ -119,14 +119,14 @@ def test_an_event_is_seen_on_the_page_without_a_reload(page: Page, service: Serv
 
     httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event)).raise_for_status()
 
-    expect(seen).to_have_count(1)
+    expect(node).to_have_count(1)
 
 
 def test_a_button_that_is_pressed_when_an_event_arrives_is_clicked(page: Page, service: Service) -> None:
     fold = page.get_by_role("button", name="the 7 columns of lake.marts.carrier_delays")
     fold.hover()
     page.mouse.down()
-    far = [{"namespace": "live", "name": f"far-{n}"} for n in range(20)]
+    outputs = [{"namespace": "live", "name": f"far-{n}"} for n in range(20)]
     event = {
         "eventType": "COMPLETE",
         "eventTime": "2026-05-22T14:24:11Z",
@@ -134,7 +134,7 @@ def test_a_button_that_is_pressed_when_an_event_arrives_is_clicked(page: Page, s
         "run": {"runId": "0198f7d0-1111-7222-8333-444455556667"},
         "job": {"namespace": "live", "name": "moves-the-picture"},
         "inputs": [_first_dataset(service)],
-        "outputs": far,
+        "outputs": outputs,
     }
     with page.expect_response(lambda response: response.ok and "far-19" in response.text()):
         httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event)).raise_for_status()
@@ -142,7 +142,7 @@ def test_a_button_that_is_pressed_when_an_event_arrives_is_clicked(page: Page, s
     page.mouse.up()
 
     expect(fold).to_have_attribute("aria-expanded", "true")
-    expect(page.locator('[data-testid="node"][data-node-id^="dataset:live:far-"]')).to_have_count(len(far))
+    expect(page.locator('[data-testid="node"][data-node-id^="dataset:live:far-"]')).to_have_count(len(outputs))
 
 
 def test_the_canvas_does_not_jump_to_a_focused_card_out_of_sight(page: Page) -> None:
@@ -159,5 +159,5 @@ def test_the_canvas_does_not_jump_to_a_focused_card_out_of_sight(page: Page) -> 
 
 
 def _first_dataset(service: Service) -> dict[str, str]:
-    found = httpx.get(f"{service.url}/api/v1/search", params={"q": "marts", "filter": "DATASET"}).json()["results"][0]
-    return {"namespace": found["namespace"], "name": found["name"]}
+    hit = httpx.get(f"{service.url}/api/v1/search", params={"q": "marts", "filter": "DATASET"}).json()["results"][0]
+    return {"namespace": hit["namespace"], "name": hit["name"]}

@@ -28,8 +28,8 @@ def test_a_reader_signs_in_and_sees_only_their_namespaces_live(
     monkeypatch.setenv("HEADWATER_HOME", str(service.home))
 
     def key(name: str, *more: str) -> str:
-        made = CliRunner().invoke(app, ["access", "key", "create", name, *more, "--url", service.url])
-        return made.stdout.strip()
+        result = CliRunner().invoke(app, ["access", "key", "create", name, *more, "--url", service.url])
+        return result.stdout.strip()
 
     reader = key("reader", "--role", "read", "--scope", "sales")
     sender = {"authorization": f"Bearer {key('sender', '--role', 'admin')}"}
@@ -44,10 +44,10 @@ def test_a_reader_signs_in_and_sees_only_their_namespaces_live(
         page = browser.new_page()
         page.set_default_timeout(60_000)
         page.goto(service.url)
-        for given in ("hw_wrong", reader):
-            page.get_by_label("API key or token").fill(given)
+        for entered in ("hw_wrong", reader):
+            page.get_by_label("API key or token").fill(entered)
             page.get_by_role("button", name="Sign in").click()
-            if given != reader:
+            if entered != reader:
                 expect(page.get_by_role("alert")).to_contain_text("unknown, or has expired")
         nodes = page.get_by_test_id("node")
         expect(nodes).to_have_count(3, timeout=60_000)

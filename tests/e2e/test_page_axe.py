@@ -17,7 +17,7 @@ from tests.support.service import Service, running
 pytestmark = pytest.mark.browser
 
 AXE: Final = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-AWAITED: Final = re.compile("^(Loading|Comparing).*…$")
+LOADING: Final = re.compile("^(Loading|Comparing).*…$")
 SEVERE: Final = {"moderate", "serious", "critical"}
 LONG: Final = "lake.of.all_that_was_sold." + "and_of_what_was_not_" * 8
 TEXT: Final = "What it says goes on and on. " * 60
@@ -59,17 +59,17 @@ def events() -> list[Body]:
     error = facet(message=TEXT, programmingLanguage="PYTHON", stackTrace="a line\n" * 100)
     sales = dataset("sales", schema=schema("price"))
     return [
-        ran("load", 0, inputs=[sales], outputs=[report, dataset(LONG)], sql="SELECT price\n" * 100),
-        ran("load", 1, "FAIL", inputs=[sales], outputs=[report], error=error),
-        ran("elsewhere", 2, "RUNNING", inputs=[dataset("orders")]),
-        ran("elsewhere", 3, inputs=[dataset("sales", schema=schema("price", "region"))]),
+        run_event("load", 0, inputs=[sales], outputs=[report, dataset(LONG)], sql="SELECT price\n" * 100),
+        run_event("load", 1, "FAIL", inputs=[sales], outputs=[report], error=error),
+        run_event("elsewhere", 2, "RUNNING", inputs=[dataset("orders")]),
+        run_event("elsewhere", 3, inputs=[dataset("sales", schema=schema("price", "region"))]),
     ]
 
 
-def ran(
+def run_event(
     job: str, minute: int, state: str = "COMPLETE", sql: str = "", error: Body | None = None, **sides: list[Body]
 ) -> Body:
-    """An event of a new run."""
+    """The event of a new run."""
     return event(
         eventType=state,
         eventTime=f"2026-05-01T08:{minute:02}:00Z",
@@ -87,7 +87,7 @@ def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["ligh
         for view, address in VIEWS.items():
             page.goto("about:blank")
             page.goto(f"{service.url}/{address}")
-            settled(page)
+            wait_until_loaded(page)
             unfold(page)
             found[view] = violations(page)
 
@@ -113,16 +113,16 @@ def test_the_choice_of_a_time_has_no_serious_violation(service: Service) -> None
         assert violations(page) == []
 
 
-def settled(page: Page) -> None:
-    """Waits until nothing is loading. The stream of changes never ends, so the network is never idle."""
+def wait_until_loaded(page: Page) -> None:
+    """Wait until nothing is loading. The stream of changes never ends, so the network is never idle."""
     expect(page.locator("main")).not_to_be_empty()
-    expect(page.get_by_text(AWAITED)).to_have_count(0)
+    expect(page.get_by_text(LOADING)).to_have_count(0)
 
 
 def unfold(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(summary => summary.click())")
     page.evaluate("document.querySelectorAll('main [aria-expanded=false]').forEach(button => button.click())")
-    settled(page)
+    wait_until_loaded(page)
 
 
 def violations(page: Page) -> list[str]:
@@ -130,4 +130,8 @@ def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [json.dumps([each["id"], each["nodes"][0]["html"][:200]]) for each in found if each["impact"] in SEVERE]
+    return [
+        json.dumps([violation["id"], violation["nodes"][0]["html"][:200]])
+        for violation in found
+        if violation["impact"] in SEVERE
+    ]

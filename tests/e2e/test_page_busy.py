@@ -47,7 +47,7 @@ def completed(job: str, number: int, reads: list[str], writes: list[dict[str, An
 
 @contextmanager
 def others_busy(service: Service) -> Iterator[None]:
-    """Meanwhile an unrelated job completes five times a second."""
+    """While an unrelated job completes five times per second."""
     is_over = Event()
 
     def post() -> None:
@@ -65,28 +65,28 @@ def others_busy(service: Service) -> Iterator[None]:
         thread.join()
 
 
-def test_a_columns_story_is_loaded_once_while_others_are_busy(service: Service) -> None:
-    asked: list[str] = []
+def test_a_columns_lineage_is_loaded_once_while_other_jobs_are_busy(service: Service) -> None:
+    urls: list[str] = []
 
-    def slowly(route: Route) -> None:
+    def delay(route: Route) -> None:
         time.sleep(SLOW_S)
         route.continue_()
 
     def count(request: Request) -> None:
         if "/column-lineage" in request.url:
-            asked.append(request.url)
+            urls.append(request.url)
 
     with others_busy(service), opened("about:blank") as page:
-        page.route("**/column-lineage*", slowly)
+        page.route("**/column-lineage*", delay)
         page.on("request", count)
         page.goto(f"{service.url}#{urlencode({'node': TABLE, 'column': 'revenue'})}")
-        expect(story(page)).to_contain_text("derived from price of sales")
+        expect(column_details(page)).to_contain_text("derived from price of sales")
         page.wait_for_timeout(8_000)  # longer than the page throttles refreshes
 
-    assert len(asked) == 1
+    assert len(urls) == 1
 
 
-def test_an_open_job_shows_its_newest_run_while_others_are_busy(service: Service) -> None:
+def test_an_open_job_shows_its_newest_run_while_other_jobs_are_busy(service: Service) -> None:
     with others_busy(service), opened(f"{service.url}#node=job:plant:load") as page:
         runs = page.get_by_role("complementary", name="Details").get_by_role("heading", name="Runs")
         expect(runs).to_have_text("Runs 1")
@@ -96,5 +96,5 @@ def test_an_open_job_shows_its_newest_run_while_others_are_busy(service: Service
         expect(runs).to_have_text("Runs 2")
 
 
-def story(page: Page) -> Any:  # noqa: ANN401  a Locator
+def column_details(page: Page) -> Any:  # noqa: ANN401  a Locator
     return page.get_by_role("region", name="Column revenue")

@@ -19,10 +19,10 @@ def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
         for view in views.all():
             view.click()
             expect(view).to_have_attribute("aria-current", "page")
-            places.append([box(each) for each in views.all()])
+            places.append([box(link) for link in views.all()])
 
         assert len(places) == 4
-        assert all(each == places[0] for each in places)
+        assert all(boxes == places[0] for boxes in places)
 
 
 def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, 
             page.set_viewport_size({"width": width, "height": 800})
             expect(page.get_by_text("3 more jobs are not drawn")).to_be_visible()
             page.locator(".connection").evaluate("light => light.lastChild.data = 'polling every second'")
-            _, room = box(page.get_by_role("combobox", name="Search jobs, datasets"))
+            _, field_width = box(page.get_by_role("combobox", name="Search jobs, datasets"))
 
-    assert room >= 130
+    assert field_width >= 130
 
 
 @pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=failures", "#view=record"])

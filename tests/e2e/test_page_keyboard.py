@@ -19,12 +19,12 @@ COLUMN = "customer_lifetime_value"
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
     with running(tmp_path) as service:
-        service.post_events([written("int", 0), written("timestamp_ntz(6)", 1)])
+        service.post_events([run_event("int", 0), run_event("timestamp_ntz(6)", 1)])
         with opened(service.url) as page:
             yield page
 
 
-def written(kind: str, minute: int) -> dict[str, Any]:
+def run_event(kind: str, minute: int) -> dict[str, Any]:
     job = "com.example.analytics.pipelines.customer_360.enrich_with_geo_and_marketing_segments"
     return event(
         eventType="COMPLETE",
@@ -35,7 +35,7 @@ def written(kind: str, minute: int) -> dict[str, Any]:
     )
 
 
-def test_the_focus_moves_to_what_a_key_opened_and_back(page: Page) -> None:
+def test_the_focus_moves_to_details_opened_by_a_key_and_back(page: Page) -> None:
     card = page.get_by_role("button", name="Dataset people")
     column = page.get_by_role("complementary", name="Details").get_by_role("button", name=COLUMN)
 

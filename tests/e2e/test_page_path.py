@@ -44,23 +44,26 @@ def columns_of(source: str) -> dict[str, Any]:
 def grouped(size: int) -> dict[str, Any]:
     """A run that copies `size` columns, and groups by all of them."""
     names = [f"c{number}" for number in range(size)]
-    ends = {name: {"namespace": "lake", "name": "visits", "field": name} for name in names}
+    sources = {name: {"namespace": "lake", "name": "visits", "field": name} for name in names}
     facet = {"_producer": "https://example.org/pairs", "_schemaURL": "https://example.org/c.json"}
     schema = {**facet, "fields": [{"name": name, "type": "int"} for name in names]}
-    made = {
+    column_lineage = {
         **facet,
-        "fields": {name: {"inputFields": [how(end, "DIRECT", "IDENTITY")]} for name, end in ends.items()},
-        "dataset": [how(end, "INDIRECT", "GROUP_BY") for end in ends.values()],
+        "fields": {
+            name: {"inputFields": [with_transformation(source, "DIRECT", "IDENTITY")]}
+            for name, source in sources.items()
+        },
+        "dataset": [with_transformation(source, "INDIRECT", "GROUP_BY") for source in sources.values()],
     }
     return paired(
         job={"namespace": "plant", "name": "distinct"},
         inputs=[lake("visits", schema=schema)],
-        outputs=[lake("visitors", schema=schema, columnLineage=made)],
+        outputs=[lake("visitors", schema=schema, columnLineage=column_lineage)],
     )
 
 
-def how(end: dict[str, Any], kind: str, subtype: str) -> dict[str, Any]:
-    return {**end, "transformations": [{"type": kind, "subtype": subtype, "description": "", "masking": False}]}
+def with_transformation(source: dict[str, Any], kind: str, subtype: str) -> dict[str, Any]:
+    return {**source, "transformations": [{"type": kind, "subtype": subtype, "description": "", "masking": False}]}
 
 
 def post(url: str, event: dict[str, Any]) -> None:
@@ -75,8 +78,8 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def expect_lit(page: Page, *names: str) -> None:
-    """Checks that these nodes, and no others, are lit."""
-    for name in ("job:plant:pair", *(f"dataset:lake:{each}" for pair in PAIRS.items() for each in pair)):
+    """Check that these nodes, and no others, are lit."""
+    for name in ("job:plant:pair", *(f"dataset:lake:{end}" for pair in PAIRS.items() for end in pair)):
         is_dim = "false" if name.rpartition(":")[2] in names else "true"
         expect(page.locator(f'[data-testid="node"][data-node-id="{name}"]')).to_have_attribute("data-dim", is_dim)
 
@@ -101,9 +104,9 @@ def test_the_path_is_updated_by_events_and_is_as_of_the_shown_time(url: str) -> 
         page.get_by_role("button", name="Dataset out0").click()
         expect_lit(page, "out0", "pair", "in0")
 
-        untold = [lake(target) for target in PAIRS.values()]
+        without_columns = [lake(target) for target in PAIRS.values()]
         run = {"runId": "01890000-0000-7000-8000-000000000002"}
-        post(url, paired(eventTime="2026-05-02T08:00:00Z", run=run, outputs=untold))
+        post(url, paired(eventTime="2026-05-02T08:00:00Z", run=run, outputs=without_columns))
         expect_lit(page, "out0", "pair", "in0", "in1")
 
         page.goto(f"{url}/?asOf=2026-05-01T09:00:00Z#node=dataset:lake:out0")
@@ -124,18 +127,18 @@ def test_sources_of_every_column_of_a_wide_dataset_are_drawn_and_described_once(
     post(url, grouped(105))
 
     with opened(f"{url}/#node=dataset:lake:visitors&column=c7") as page:
-        story = page.get_by_role("region", name="Column c7")
-        expect(story).to_contain_text(
+        column = page.get_by_role("region", name="Column c7")
+        expect(column).to_contain_text(
             "c7 is copied from c7 of visits; grouped by 105 columns of visits, which affect every column."
         )
         expect(page.get_by_text("105 columns upstream, 0 downstream")).to_be_visible()
         expect(page.locator('.strokes .stroke[data-kind="indirect"]')).to_have_count(2)
         expect(page.get_by_test_id("column")).to_have_count(2)
 
-        story.get_by_text("105 columns in 1 dataset upstream").click()
-        story.get_by_role("button", name="c104").click()
+        column.get_by_text("105 columns in 1 dataset upstream").click()
+        column.get_by_role("button", name="c104").click()
 
-        story = page.get_by_role("region", name="Column c104")
-        expect(story).to_contain_text("c104 is copied into c104 of visitors; groups all columns of visitors.")
+        column = page.get_by_role("region", name="Column c104")
+        expect(column).to_contain_text("c104 is copied into c104 of visitors; groups all columns of visitors.")
         expect(page.get_by_text("0 columns upstream, 105 downstream")).to_be_visible()
         expect(page.get_by_text("104 more on the path")).to_be_visible()

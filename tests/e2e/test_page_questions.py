@@ -60,9 +60,9 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
 def test_a_link_shows_a_past_time_and_a_click_the_present_again(page: Page) -> None:
     evening = (DAY + timedelta(hours=20)).isoformat().replace("+00:00", "Z")
     topic = page.get_by_role("row").filter(has_text="price")
-    stays = f"{page.url}?asOf={evening}#view=drift"
+    link = f"{page.url}?asOf={evening}#view=drift"
 
-    page.goto(stays)
+    page.goto(link)
     expect(page.get_by_text("No schema has changed, as far as events report.")).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="as of")).to_contain_text("UTC")

@@ -22,9 +22,9 @@ def test_a_route_is_listed_with_its_summary_and_can_be_tried(tmp_path: Path) -> 
             route.get_by_role("button", name="Try it out").click()
             route.locator("tr[data-param-name=q] input").fill("orders")
             route.get_by_role("button", name="Execute").click()
-            answer = route.locator(".live-responses-table")
-            expect(answer.get_by_role("cell", name="200", exact=True)).to_be_visible()
-            expect(answer).to_contain_text('"totalCount": 1')
+            responses = route.locator(".live-responses-table")
+            expect(responses.get_by_role("cell", name="200", exact=True)).to_be_visible()
+            expect(responses).to_contain_text('"totalCount": 1')
 
 
 def test_the_graph_links_to_the_reference(tmp_path: Path) -> None:
@@ -36,9 +36,9 @@ def test_the_graph_links_to_the_reference(tmp_path: Path) -> None:
 
 def test_the_reference_sends_requests_only_to_the_service(tmp_path: Path) -> None:
     with running(tmp_path, "--access") as service, opened("about:blank") as page:
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        urls: list[str] = []
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(f"{service.url}/docs")
         expect(page.get_by_role("button", name="Authorize")).to_be_visible()
 
-    assert {url for url in asked if not url.startswith((service.url, "data:"))} == set()
+    assert {url for url in urls if not url.startswith((service.url, "data:"))} == set()

@@ -46,13 +46,13 @@ def test_each_result_shows_its_full_name_and_namespace_within_the_window(page: P
     page.get_by_role("combobox").fill("warehouse")
 
     expect(page.get_by_role("option")).to_have_count(len(TASKS))
-    ends = page.locator(".result .label-name")
-    assert sorted(ends.all_text_contents()) == sorted(TASKS)
+    names = page.locator(".result .label-name")
+    assert sorted(names.all_text_contents()) == sorted(TASKS)
     namespaces = page.locator(".result-place")
     assert namespaces.all_text_contents() == ["plant"] * len(TASKS)
-    for end in [*ends.all(), *namespaces.all()]:
-        assert end.evaluate("end => end.scrollWidth <= end.clientWidth")
-        place = end.bounding_box()
+    for text in [*names.all(), *namespaces.all()]:
+        assert text.evaluate("end => end.scrollWidth <= end.clientWidth")
+        place = text.bounding_box()
         assert place is not None
         assert place["x"] >= 0
         assert place["x"] + place["width"] <= width

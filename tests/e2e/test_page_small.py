@@ -35,9 +35,9 @@ def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str) -> No
         with opened(service.url) as page:
             label = page.get_by_test_id("node").locator(".label-name")
             expect(label).to_have_text(name)
-            needed, given = label.evaluate("label => [label.scrollWidth, label.clientWidth]")
+            needed, available = label.evaluate("label => [label.scrollWidth, label.clientWidth]")
 
-    assert needed <= given
+    assert needed <= available
 
 
 def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> None:
@@ -136,12 +136,12 @@ def test_the_page_is_printed_dark_on_white_in_dark_mode_too(tmp_path: Path) -> N
 
 def test_a_record_without_witnesses_causes_no_error_in_the_console(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        errors: list[str] = []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.get_by_role("link", name="Record").click()
         expect(page.get_by_text("no known witness")).to_be_visible()
 
-    assert said == []
+    assert errors == []
 
 
 def left_of(part: Locator) -> float:

@@ -1,4 +1,4 @@
-"""Two services on one PostgreSQL are one service: each takes events, each shows what both took."""
+"""Two services on one PostgreSQL act as one: each accepts events, and each shows the events of both."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ from headwater.signing.jwks import encoded_public_key
 from headwater.signing.note import NoteSigner
 from headwater.signing.secretfile import create_once
 from headwater.store.opening import open_store
-from tests.e2e.test_kill_service import Load, kill_at_random_instants
+from tests.e2e.test_kill_service import Load, kill_at_random_times
 from tests.support.app import event
 from tests.support.postgres import Cluster, running_cluster
 from tests.support.service import Service, eventually, running
@@ -24,13 +24,13 @@ _PUBLIC = NoteSigner.from_seed("log.example.org", SEED).verifier.public_key
 LOG_KEY = json.dumps(
     {"kty": "OKP", "crv": "Ed25519", "kid": "log.example.org", "x": encoded_public_key(_PUBLIC), "d": "A" * 43}
 ).encode()
-"""That of the log they share."""
+"""The key of the log that they share."""
 
 
 @contextmanager
-def serving(folder: Path, url: str, how: str = "--beside") -> Iterator[Service]:
+def serving(folder: Path, url: str, mode: str = "--beside") -> Iterator[Service]:
     create_once(folder / "keys" / "log.key", LOG_KEY)
-    with running(folder, how, HEADWATER_DATABASE_URL=url) as service:
+    with running(folder, mode, HEADWATER_DATABASE_URL=url) as service:
         yield service
 
 
@@ -53,10 +53,10 @@ def log_size(service: Service) -> int:
 
 
 class Listener:
-    """Reads a service's stream of changes until it is closed."""
+    """Reads a service's stream of changes until it has 20 of them."""
 
     def __init__(self, service: Service) -> None:
-        self.heard: list[int] = []
+        self.positions: list[int] = []
         self.is_open = threading.Event()
         self._url = f"{service.url}/api/v1/stream"
         self._thread = threading.Thread(target=self._listen, daemon=True)
@@ -64,35 +64,35 @@ class Listener:
         assert self.is_open.wait(30)
 
     def _listen(self) -> None:
-        with httpx.stream("GET", self._url, timeout=60) as answer:
-            for line in answer.iter_lines():
+        with httpx.stream("GET", self._url, timeout=60) as response:
+            for line in response.iter_lines():
                 self.is_open.set()
                 if line.startswith("id: "):
-                    self.heard.append(int(line[4:]))
-                    if len(self.heard) == 20:
+                    self.positions.append(int(line[4:]))
+                    if len(self.positions) == 20:
                         return
 
 
-def test_each_shows_what_the_other_took_and_streams_it_in_the_logs_order(tmp_path: Path, url: str) -> None:
-    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url, "--alone") as other:
-        listeners = [Listener(service) for service in (one, other)]
+def test_each_service_shows_the_events_of_both_and_streams_them_in_log_order(tmp_path: Path, url: str) -> None:
+    with serving(tmp_path / "one", url) as first, serving(tmp_path / "other", url, "--alone") as second:
+        listeners = [Listener(service) for service in (first, second)]
 
         for number in range(10):
-            post(one, f"a{number}")
-            post(other, f"b{number}")
+            post(first, f"a{number}")
+            post(second, f"b{number}")
 
         names = {f"{service}{number}" for service in "ab" for number in range(10)}
-        assert eventually(lambda: jobs(one) == jobs(other) == names, within_s=10)
-        assert eventually(lambda: log_size(one) == log_size(other) == 20, within_s=10)
-        assert eventually(lambda: all(len(listener.heard) == 20 for listener in listeners), within_s=10)
-        assert [listener.heard for listener in listeners] == [list(range(20))] * 2
+        assert eventually(lambda: jobs(first) == jobs(second) == names, within_s=10)
+        assert eventually(lambda: log_size(first) == log_size(second) == 20, within_s=10)
+        assert eventually(lambda: all(len(listener.positions) == 20 for listener in listeners), within_s=10)
+        assert [listener.positions for listener in listeners] == [list(range(20))] * 2
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_while_one_of_two_is_killed(tmp_path: Path, url: str) -> None:
-    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url, "--alone") as other:
-        loads = [Load(service.url, first=number * 1_000_000) for number, service in enumerate((one, other, other))]
+    with serving(tmp_path / "one", url) as killed, serving(tmp_path / "other", url, "--alone") as other:
+        loads = [Load(service.url, first=number * 1_000_000) for number, service in enumerate((killed, other, other))]
 
-        kill_at_random_instants(one, KILLS)
+        kill_at_random_times(killed, KILLS)
 
         for load in loads:
             load.stop()
@@ -102,11 +102,11 @@ def test_nothing_acknowledged_is_lost_or_doubled_while_one_of_two_is_killed(tmp_
         assert len(acknowledged) > KILLS
         assert acknowledged <= set(stored)
         assert len(stored) == len(set(stored))
-        assert eventually(lambda: log_size(one) == log_size(other) == len(stored), within_s=30)
-        assert jobs(one) == jobs(other)
+        assert eventually(lambda: log_size(killed) == log_size(other) == len(stored), within_s=30)
+        assert jobs(killed) == jobs(other)
 
 
-def test_a_database_that_goes_away_is_told_and_the_service_goes_on_when_it_is_back(tmp_path: Path) -> None:
+def test_without_its_database_the_service_answers_503_and_it_recovers_with_the_database(tmp_path: Path) -> None:
     with running_cluster() as cluster, serving(tmp_path, cluster.url("postgres")) as service:
         post(service, "before")
         cluster.stop()
@@ -115,7 +115,7 @@ def test_a_database_that_goes_away_is_told_and_the_service_goes_on_when_it_is_ba
 
         refusals = [httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30) for _ in range(2)]
 
-        assert [(answer.status_code, answer.headers["retry-after"]) for answer in refusals] == [(503, "1")] * 2
+        assert [(response.status_code, response.headers["retry-after"]) for response in refusals] == [(503, "1")] * 2
         cluster.start()
         assert eventually(
             lambda: httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30).status_code < 300, within_s=30

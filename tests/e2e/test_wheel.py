@@ -16,11 +16,11 @@ from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 VERSIONS = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
-"""Of Python, as declared."""
+"""The supported versions of Python."""
 
 
 class Installed:
-    """An environment of its own with the wheel in it."""
+    """A new environment with the wheel in it."""
 
     def __init__(self, python: str, dist: Path, folder: Path) -> None:
         subprocess.run([python, "-m", "venv", "--without-pip", folder / "env"], check=True)
@@ -35,26 +35,26 @@ class Installed:
         self.environment = variables | {"HEADWATER_HOME": str(folder / "home")}
         self.folder = folder
 
-    def told(self, *arguments: str, status: int = 0) -> str:
-        """What the command says to that."""
-        done = subprocess.run(
+    def output(self, *arguments: str, status: int = 0) -> str:
+        """What `headwater` prints with these arguments."""
+        result = subprocess.run(
             [self.command, *arguments], env=self.environment, cwd=self.folder, capture_output=True, text=True
         )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout + result.stderr
 
 
 def interpreter(version: str) -> str | None:
     """The path of this version of Python, if this machine has it."""
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
-    # pyenv's commands run no version but the one that is chosen.
-    ask = [f"python{version}", "-c", "import sys; print(sys.executable)"]
+    # pyenv's commands run only the selected version.
+    command = [f"python{version}", "-c", "import sys; print(sys.executable)"]
     try:
-        found = subprocess.run(ask, env=os.environ | {"PYENV_VERSION": version}, capture_output=True, text=True)
+        result = subprocess.run(command, env=os.environ | {"PYENV_VERSION": version}, capture_output=True, text=True)
     except FileNotFoundError:
         return None
-    return found.stdout.strip() if found.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def installed(request: pytest.FixtureRequest, dist: Path, tmp_path_factory: pyte
     return Installed(python, dist, tmp_path_factory.mktemp(f"python{request.param}"))
 
 
-def test_it_serves_events_and_the_page(installed: Installed) -> None:
+def test_the_installed_service_accepts_events_and_serves_the_page(installed: Installed) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     command = [installed.command, "serve", "--port", url.rpartition(":")[2]]
     service = subprocess.Popen(command, env=installed.environment, stdout=subprocess.PIPE, text=True)
@@ -83,7 +83,7 @@ def test_it_serves_events_and_the_page(installed: Installed) -> None:
         page = httpx.get(url)
         [script_path] = re.findall(r'src="\.?/?([^"]+\.js)"', page.text)
         script = httpx.get(f"{url}/{script_path}")
-        walked = json.loads(installed.told("coverage", "--url", url, "--json"))
+        coverage = json.loads(installed.output("coverage", "--url", url, "--json"))
     finally:
         service.terminate()
         status = service.wait(60)
@@ -92,21 +92,21 @@ def test_it_serves_events_and_the_page(installed: Installed) -> None:
     assert (posted.status_code, posted.json()["receipt"]["index"]) == (201, 0)
     assert page.headers["content-type"].startswith("text/html")
     assert script.headers["content-type"].startswith("text/javascript")
-    assert walked["total"]["jobs"] == 1
+    assert coverage["total"]["jobs"] == 1
     assert status == 0
-    assert "1 entry tree:" in installed.told("store", "backup", "copy.db")
+    assert "1 entry tree:" in installed.output("store", "backup", "copy.db")
 
 
-def test_what_it_needs_besides_is_told_by_name(installed: Installed) -> None:
+def test_a_missing_extra_is_named(installed: Installed) -> None:
     pipeline = installed.folder / "rows.yaml"
     pipeline.write_text(
         "name: rows\nnamespace: etl\nschema_version: 1\n"
         "input: {generate: {rows: 1, columns: {n: id}}}\noutput: {stdout: {}}\n"
     )
 
-    assert installed.told("--version").strip().endswith(VERSION)
-    assert "headwater[spark]" in installed.told("run", str(pipeline), status=2)
-    assert "headwater[demo]" in installed.told("demo", status=2)
-    assert "headwater[lab]" in installed.told("lab", "up", "kafka", status=2)
-    assert "headwater[duckdb]" in installed.told("sql", "run", "-e", "SELECT 1", status=2)
-    assert "headwater[connect]" in installed.told("watch", "connect", "--bootstrap", "localhost:1", status=2)
+    assert installed.output("--version").strip().endswith(VERSION)
+    assert "headwater[spark]" in installed.output("run", str(pipeline), status=2)
+    assert "headwater[demo]" in installed.output("demo", status=2)
+    assert "headwater[lab]" in installed.output("lab", "up", "kafka", status=2)
+    assert "headwater[duckdb]" in installed.output("sql", "run", "-e", "SELECT 1", status=2)
+    assert "headwater[connect]" in installed.output("watch", "connect", "--bootstrap", "localhost:1", status=2)
