@@ -125,9 +125,8 @@ def scenario(tmp_path: Path) -> Iterator[Scenario]:
         play.make_buckets(lab.address("s3"))
         with running(tmp_path / "home", "--require-signed") as service:
             arguments = ("connect", "--bootstrap", lab.address("broker"))
-            watch = Watch(
-                tmp_path / "home", service, *arguments, lost_after_s=15
-            )  # a worker takes long to find its broker
+            # A worker takes long to find its broker.
+            watch = Watch(tmp_path / "home", service, *arguments, lost_after_s=15)
             watch.start()
             try:
                 yield Scenario(ConnectLab(lab), service, watch, tmp_path)
@@ -207,7 +206,7 @@ def evolves_its_schema(scenario: Scenario) -> None:
 
 
 def has_a_schema_refused(scenario: Scenario) -> None:
-    before = scenario.lab.ends("orders")
+    ends_before = scenario.lab.ends("orders")
     scenario.lab.put("auction", **scenario.auction | {"schema_version": "4", "orders_per_task": "100"})
 
     scenario.expect_transitions("auction", "START", "FAIL")
@@ -215,7 +214,7 @@ def has_a_schema_refused(scenario: Scenario) -> None:
         {"auction": "FAILED", "archive": "RUNNING", "lake": "RUNNING"}, scenario.flows(), scenario.columns(VERSION_3)
     )
     assert "RuleViolationException" in scenario.watch.newest("auction")["errorMessage"]["stackTrace"]
-    assert scenario.lab.ends("orders") == before
+    assert scenario.lab.ends("orders") == ends_before
     scenario.configure_auction()
     scenario.expect_transitions("auction", "START", "FAIL", "START")
 

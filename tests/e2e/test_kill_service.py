@@ -83,7 +83,7 @@ def kill_at_random_times(service: Service, times: int) -> None:
         service.start()
 
 
-def test_nothing_acknowledged_is_missing_or_doubled_after_twenty_kills(tmp_path: Path) -> None:
+def test_no_acknowledged_event_is_missing_or_stored_twice_after_twenty_kills(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         loads = [Load(service.url, first=number * 1_000_000) for number in range(4)]
 

@@ -83,15 +83,15 @@ def run_event(
 def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["light", "dark"]) -> None:
     with opened("about:blank") as page:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found = {}
+        violations_by_view = {}
         for view, address in VIEWS.items():
             page.goto("about:blank")
             page.goto(f"{service.url}/{address}")
             wait_until_loaded(page)
             unfold(page)
-            found[view] = violations(page)
+            violations_by_view[view] = violations(page)
 
-    assert found == {view: [] for view in VIEWS}
+    assert violations_by_view == {view: [] for view in VIEWS}
 
 
 @pytest.mark.parametrize("text", ["s", "nowhere"])

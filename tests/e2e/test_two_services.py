@@ -88,7 +88,9 @@ def test_each_service_shows_the_events_of_both_and_streams_them_in_log_order(tmp
         assert [listener.positions for listener in listeners] == [list(range(20))] * 2
 
 
-def test_nothing_acknowledged_is_lost_or_doubled_while_one_of_two_is_killed(tmp_path: Path, url: str) -> None:
+def test_no_acknowledged_event_is_lost_or_stored_twice_while_one_of_two_services_is_killed(
+    tmp_path: Path, url: str
+) -> None:
     with serving(tmp_path / "one", url) as killed, serving(tmp_path / "other", url, "--alone") as other:
         loads = [Load(service.url, first=number * 1_000_000) for number, service in enumerate((killed, other, other))]
 

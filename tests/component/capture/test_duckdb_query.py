@@ -221,7 +221,7 @@ def test_without_a_lake_the_command_fails_and_creates_none(tmp_path: Path) -> No
     assert not [*tmp_path.glob("lake/*.db")]
 
 
-def test_a_query_passed_as_a_file_gets_the_hint_to_use_the_option() -> None:
+def test_a_query_in_place_of_a_file_gets_a_hint_to_the_option_for_queries() -> None:
     result = CliRunner().invoke(app, ["sql", "run", "select 1"])
 
     assert result.exit_code == 1

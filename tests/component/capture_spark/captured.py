@@ -36,12 +36,12 @@ class CapturedRun:
 
     def inputs(self) -> list[str]:
         """Names of the inputs; of a path, its last two folders."""
-        return sorted(short(dataset["name"]) for dataset in self.last.get("inputs", []))
+        return sorted(short_name(dataset["name"]) for dataset in self.last.get("inputs", []))
 
     def outputs(self) -> dict[str, int | None]:
         """Rows written, by the target's name."""
         return {
-            short(dataset["name"]): dataset.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
+            short_name(dataset["name"]): dataset.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
             for dataset in self.last.get("outputs", [])
         }
 
@@ -50,7 +50,7 @@ class CapturedRun:
         (output,) = self.last["outputs"]
         return {
             column: sorted(
-                f"{short(source['name'])}.{source['field']}"
+                f"{short_name(source['name'])}.{source['field']}"
                 for source in fields["inputFields"]
                 if any(transformation["type"] == "DIRECT" for transformation in source["transformations"])
             )
@@ -118,5 +118,5 @@ def runs_of(raw_events: list[bytes]) -> list[CapturedRun]:
     return [CapturedRun(events) for events in by_run.values()]
 
 
-def short(name: str) -> str:
+def short_name(name: str) -> str:
     return "/".join(name.rsplit("/", 2)[-2:])

@@ -294,7 +294,7 @@ def test_changes_of_a_table_itself_are_reported(program: Program) -> None:
     columns = [[field["name"] for field in table["facets"].get("schema", {}).get("fields", [])] for table in tables]
     assert columns[:3] == [["id", "amount"], ["id", "price"], ["id", "price"]]
     assert columns[6] == ["id", "price"]
-    # The table lies where it lay, under another name; what is dropped goes by its last name.
+    # A renamed table keeps its location; a dropped one is reported by its last name.
     assert len({(table["namespace"], table["name"]) for table in tables[:4]}) == 1
     names = [[identifier["name"] for identifier in table["facets"]["symlinks"]["identifiers"]] for table in tables[:3]]
     assert names == [["lake.sales.bids", "sales.bids"]] * 2 + [["lake.sales.offers", "sales.offers"]]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import CapturedRun, Program, newest_version, short
+from captured import CapturedRun, Program, newest_version, short_name
 from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
@@ -61,7 +61,7 @@ def test_metadata_tables_of_iceberg_have_no_columns_of_the_table(program: Progra
 
     for name in ("files", "joined", "changes"):
         (read,) = runs[f"shop.{folder}/{name}"].last["inputs"]
-        assert short(read["name"]) == "sales/orders"
+        assert short_name(read["name"]) == "sales/orders"
         assert read["facets"]["symlinks"]["identifiers"][0]["name"] == "lake.sales.orders"
     assert input_columns(runs[f"shop.{folder}/files"]) == {"sales/orders": []}
     assert "inputStatistics" not in runs[f"shop.{folder}/files"].last["inputs"][0].get("inputFacets", {})
@@ -147,7 +147,7 @@ def test_rows_that_were_not_counted_are_unknown_and_not_zero(program: Program) -
 def input_columns(run: CapturedRun) -> dict[str, list[str]]:
     """The columns in the schemas of the inputs."""
     return {
-        short(dataset["name"]): [field["name"] for field in dataset["facets"].get("schema", {}).get("fields", [])]
+        short_name(dataset["name"]): [field["name"] for field in dataset["facets"].get("schema", {}).get("fields", [])]
         for dataset in run.last["inputs"]
     }
 

@@ -62,7 +62,7 @@ def test_a_query_into_iceberg_has_outputs_columns_offsets_counts_and_the_version
     assert version == newest_version(program, "lake.sales.orders")
 
 
-def test_what_a_micro_batch_merges_comes_from_the_querys_stream(program: Program, incoming: Path) -> None:
+def test_rows_merged_by_a_micro_batch_come_from_the_querys_stream(program: Program, incoming: Path) -> None:
     frame = stream_of(program, incoming).selectExpr("id", "price * 2 AS p")
     until_all_is_read(frame, program, "merge").foreachBatch(merge).start().awaitTermination()
 

@@ -267,7 +267,7 @@ def test_a_batch_starts_at_the_configured_offsets_or_time(bench: Bench, topics: 
     assert by_time == ["fir-1", "sec-1", "thi-1"]
 
 
-def test_what_is_written_as_avro_is_read_by_confluents_deserializer(bench: Bench, topics: Topics) -> None:
+def test_avro_output_is_read_by_confluents_deserializer(bench: Bench, topics: Topics) -> None:
     source, target = topics.named("raw"), topics.named("orders")
     topics.put(source, b"8", key=b"acme")
 

@@ -26,7 +26,7 @@ def processed(bench: Bench, steps: str) -> tuple[FinishedRun, list[tuple[Any, ..
     return run, bench.rows("lake.out.rows") if run.result.state == "COMPLETE" else []
 
 
-def test_sql_sees_the_step_before_as_input_and_named_steps_by_name(bench: Bench) -> None:
+def test_sql_reads_the_previous_step_as_input_and_named_steps_by_name(bench: Bench) -> None:
     _, rows = processed(
         bench,
         """\

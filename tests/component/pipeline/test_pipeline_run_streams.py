@@ -113,7 +113,7 @@ def test_a_stream_is_in_the_graph_with_its_columns_from_its_first_events(
     assert len(bench.rows("lake.a.t")) == 3
 
 
-def test_several_outputs_take_the_same_micro_batches(bench: Bench, arrivals: Callable[[int, int], None]) -> None:
+def test_several_outputs_write_the_same_micro_batches(bench: Bench, arrivals: Callable[[int, int], None]) -> None:
     arrivals(0, 4)
 
     run = bench.run(f"""

@@ -103,5 +103,5 @@ def _tables_and_columns(inputs: frozenset[str]) -> set[str]:
 
 def _sources_by_sqlglot(column: str, sql: str) -> set[str]:
     root = lineage(column, sqlglot.parse_one(sql, dialect="spark"), schema=SCHEMA, dialect="spark")
-    ends = [node for node in root.walk() if isinstance(node.source, exp.Table) and not node.downstream]
-    return {f"{node.source.name}.{node.name.rpartition('.')[2]}" for node in ends if node.name != "*"}
+    leaves = [node for node in root.walk() if isinstance(node.source, exp.Table) and not node.downstream]
+    return {f"{node.source.name}.{node.name.rpartition('.')[2]}" for node in leaves if node.name != "*"}

@@ -109,14 +109,14 @@ def by_sqlglot(query: str, described: dict[str, str]) -> dict[str, list[str]]:
     )
     scope = build_scope(expression)
     return {
-        column: sorted(ends(lineage(column, expression, schema=schema, scope=scope, dialect="spark")))
+        column: sorted(source_columns(lineage(column, expression, schema=schema, scope=scope, dialect="spark")))
         for column in expression.named_selects
     }
 
 
-def ends(root: Any) -> set[str]:  # noqa: ANN401  (sqlglot is not typed here)
-    found = [node for node in root.walk() if isinstance(node.source, exp.Table) and not node.downstream]
-    columns = ((node.source.name, node.name.rpartition(".")[2].strip('"')) for node in found if node.name != "*")
+def source_columns(root: Any) -> set[str]:  # noqa: ANN401  (sqlglot is not typed here)
+    leaves = [node for node in root.walk() if isinstance(node.source, exp.Table) and not node.downstream]
+    columns = ((node.source.name, node.name.rpartition(".")[2].strip('"')) for node in leaves if node.name != "*")
     return {f"{table}.{column}" for table, column in columns}
 
 
