@@ -1,4 +1,4 @@
-"""Databases of every released shape are brought forward, whole or not at all."""
+"""Databases of every released version are migrated, completely or not at all."""
 
 import json
 import sqlite3
@@ -33,7 +33,7 @@ RELEASED = Path(__file__).parent / "released"
 EVENTS = [event(second, run) for second in range(2) for run in range(2)]
 WITHOUT_STARTS = "ALTER TABLE run_times DROP COLUMN started_us"
 WITHOUT_USES = "DROP TABLE use_evidence; DROP TABLE renaming"
-"""Of run times as the shapes before 16 have them."""
+"""Take away what versions before 16 and before 18 do not have."""
 STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) STRICT; UPDATE log SET received_us = 7;"
 
 
@@ -46,16 +46,16 @@ EVERYTHING = (EVENTS, fold(fact for raw in EVENTS for fact in facts(parse_event(
 
 
 @contextmanager
-def of_shape(shape: int, path: Path) -> Iterator[sqlite3.Connection]:
-    """A database of a former shape, to be changed before it is opened."""
+def of_version(version: int, path: Path) -> Iterator[sqlite3.Connection]:
+    """A database of an earlier version, to be changed before it is opened."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript((RELEASED / f"sqlite-{shape}.sql").read_text())
+        db.executescript((RELEASED / f"sqlite-{version}.sql").read_text())
         with db:
             yield db
 
 
 def restored(cluster: Cluster, dump: Path) -> str:
-    """The URL of a new database with what a dump holds."""
+    """The URL of a new database with the contents of a dump."""
     url = cluster.new_database()
     with closing(psycopg.connect(url, autocommit=True)) as db:
         db.execute(dump.read_text())  # type: ignore[call-overload]
@@ -63,7 +63,7 @@ def restored(cluster: Cluster, dump: Path) -> str:
 
 
 @pytest.mark.parametrize("dump", sorted(RELEASED.glob("sqlite-*.sql")), ids=lambda path: path.stem)
-def test_a_sqlite_file_of_a_released_shape_opens_with_everything(dump: Path, tmp_path: Path) -> None:
+def test_a_sqlite_file_of_a_released_version_opens_with_everything(dump: Path, tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(sqlite3.connect(path)) as db:
         db.executescript(dump.read_text())
@@ -72,48 +72,48 @@ def test_a_sqlite_file_of_a_released_shape_opens_with_everything(dump: Path, tmp
         assert stored(store) == EVERYTHING
 
 
-def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_path: Path) -> None:
+def test_aliases_that_an_earlier_version_read_in_retracted_facets_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with of_shape(9, path) as db:
+    with of_version(9, path) as db:
         db.execute("INSERT INTO alias SELECT min(id), max(id), 'symlinks', 1, 1 FROM name")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
 
 
-def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it(tmp_path: Path) -> None:
+def test_the_jobs_of_runs_are_read_again_where_an_earlier_version_read_less(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with of_shape(12, path) as db:
+    with of_version(12, path) as db:
         assert db.execute("DELETE FROM run_of_job").rowcount
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
 
 
-def test_what_an_earlier_shape_took_a_job_to_be_declared_to_write_is_told_anew(tmp_path: Path) -> None:
+def test_declarations_of_jobs_are_read_again_where_an_earlier_version_misread_them(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with of_shape(14, path) as db:
+    with of_version(14, path) as db:
         db.execute("INSERT INTO declaration SELECT 'job', min(id), x'00', 9e18, x'00' FROM name")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
 
 
-def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without(tmp_path: Path) -> None:
+def test_passwords_that_an_earlier_version_stored_in_names_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with of_shape(13, path) as db:
+    with of_version(13, path) as db:
         assert db.execute("UPDATE name SET namespace = 's3://KEY:s3cret@' || namespace").rowcount
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
 
 
-def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_read_it(tmp_path: Path) -> None:
+def test_which_run_data_came_from_is_read_again_where_an_earlier_version_did_not_read_it(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     target = {"type": "DATASET", "namespace": "lake", "name": "orders"}
-    giver = {"type": "JOB", "namespace": "etl", "name": "load", "runId": "018f0000-0000-7000-8000-000000000001"}
-    facets = {"lineage": {"entries": [{**target, "inputs": [giver]}]}}
-    told = {
+    source = {"type": "JOB", "namespace": "etl", "name": "load", "runId": "018f0000-0000-7000-8000-000000000001"}
+    facets = {"lineage": {"entries": [{**target, "inputs": [source]}]}}
+    job_event = {
         "eventTime": "2026-05-22T10:00:00Z",
         "producer": "https://example.org",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
@@ -121,9 +121,9 @@ def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_re
     }
     of_run = {"eventType": "COMPLETE", "run": {"runId": "018f0000-0000-7000-8000-000000000002"}}
     with closing(SqliteStore(path)) as store:
-        store.add([entry(json.dumps(each).encode()) for each in ({**told, **of_run}, told)])
+        store.add([entry(json.dumps(each).encode()) for each in ({**job_event, **of_run}, job_event)])
         everything = stored(store)
-    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+    with closing(sqlite3.connect(path)) as db, db:  # as the version before has it
         (tables,) = db.execute("SELECT group_concat(sql) FROM sqlite_schema WHERE name = 'job_flow'").fetchone()
         db.execute("DROP TABLE job_flow")
         db.execute(
@@ -140,13 +140,13 @@ def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_re
     with closing(SqliteStore(path)) as store:
         assert stored(store) == everything
         (flow,) = (fact for fact in store.facts() if isinstance(fact, JobFlow))
-        assert flow.source_run == giver["runId"]
+        assert flow.source_run == source["runId"]
 
 
-def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_read_it(tmp_path: Path) -> None:
+def test_what_jobs_use_themselves_is_read_again_where_an_earlier_version_did_not_read_it(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     used = {"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}
-    told = {
+    job_event = {
         "eventTime": "2026-05-22T10:00:00Z",
         "producer": "https://example.org",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
@@ -158,9 +158,9 @@ def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_re
     }
     of_run = {"eventType": "COMPLETE", "run": {"runId": "018f0000-0000-7000-8000-000000000002"}}
     with closing(SqliteStore(path)) as store:
-        store.add([entry(json.dumps(each).encode()) for each in ({**told, **of_run}, told)])
+        store.add([entry(json.dumps(each).encode()) for each in ({**job_event, **of_run}, job_event)])
         everything = stored(store)
-    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+    with closing(sqlite3.connect(path)) as db, db:  # as the version before has it
         db.executescript(f"{WITHOUT_USES};")
         db.execute("UPDATE declaration SET content = x'ff'")
         db.execute("INSERT INTO alias SELECT min(id), max(id), 'rename', 1, 1 FROM name")
@@ -171,19 +171,19 @@ def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_re
         assert any(isinstance(fact, UseEvidence) for fact in store.facts())
 
 
-def test_which_table_a_dataset_is_is_told_anew_where_an_earlier_shape_compared_letters(tmp_path: Path) -> None:
+def test_the_catalog_table_of_a_dataset_is_read_again_where_an_earlier_version_did_not_store_it(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3a://lake/wh/"}
-    told = {
+    dataset_event = {
         "eventTime": "2026-05-22T10:00:00Z",
         "producer": "https://example.org",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
         "dataset": {"namespace": "s3://lake", "name": "wh/sales/orders", "facets": {"catalog": catalog}},
     }
     with closing(SqliteStore(path)) as store:
-        store.add([entry(json.dumps(told).encode())])
+        store.add([entry(json.dumps(dataset_event).encode())])
         everything = stored(store)
-    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+    with closing(sqlite3.connect(path)) as db, db:  # as the version before has it
         assert db.execute("DELETE FROM catalog_entry").rowcount == 1
         db.execute("PRAGMA user_version = 18")
 
@@ -192,14 +192,14 @@ def test_which_table_a_dataset_is_is_told_anew_where_an_earlier_shape_compared_l
         assert [fact.table for fact in store.facts() if isinstance(fact, CatalogEntry)] == ["sales.orders"]
 
 
-def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(
+def test_an_event_whose_signature_was_erased_under_an_earlier_version_is_in_its_nodes_record_again(
     tmp_path: Path,
 ) -> None:
     raw = erased(record("018f0000-0000-7000-8000-000000000001", 1)[0]).raw
-    said = edit_entry("1", 2, "ann", [EditItem(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
+    erasure = edit_entry("1", 2, "ann", [EditItem(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         signed = entry_of(parse_event(raw), "ok", KEY.key_id, 1)
-        store.add([signed, entry_of(said, "unsigned", None, 2)])
+        store.add([signed, entry_of(erasure, "unsigned", None, 2)])
         everything = {fact.key for fact in store.facts()}
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as db, db:
         assert db.execute("DELETE FROM chain_link").rowcount == 1
@@ -213,12 +213,12 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
         assert any(isinstance(fact, ChainLink) for fact in store.facts())
 
 
-def test_all_that_was_stated_of_a_key_is_known_where_an_earlier_shape_kept_the_last_alone(tmp_path: Path) -> None:
+def test_all_statements_about_a_key_are_known_where_an_earlier_version_stored_only_the_last(tmp_path: Path) -> None:
     path, target = tmp_path / "headwater.db", ("key", "node:1#sha256:x")
     tag = EditItem(("job", "etl", "load"), "tag:GOLD", True)
-    said = [edit_entry(str(at), at, None, [EditItem(target, "revoked", at)]) for at in range(3)]
+    revocations = [edit_entry(str(at), at, None, [EditItem(target, "revoked", at)]) for at in range(3)]
     with closing(SqliteStore(path)) as store:
-        store.add([entry_of(each, "unsigned", None, 1) for each in (*said, edit_entry("3", 3, None, [tag]))])
+        store.add([entry_of(each, "unsigned", None, 1) for each in (*revocations, edit_entry("3", 3, None, [tag]))])
         everything = stored(store)
         assert [edit.value for edit in store.edit_facts("key")] == [b"0", b"1", b"2"]
     with closing(sqlite3.connect(path)) as db, db:
@@ -232,24 +232,24 @@ def test_all_that_was_stated_of_a_key_is_known_where_an_earlier_shape_kept_the_l
 
 
 @pytest.mark.parametrize("dump", sorted(RELEASED.glob("postgres-*.sql")), ids=lambda path: path.stem)
-def test_a_postgresql_database_of_a_released_shape_opens_with_everything(dump: Path, cluster: Cluster) -> None:
+def test_a_postgresql_database_of_a_released_version_opens_with_everything(dump: Path, cluster: Cluster) -> None:
     with closing(PostgresStore(restored(cluster, dump))) as store:
         assert stored(store) == EVERYTHING
 
 
-def test_there_is_a_database_of_each_released_shape() -> None:
+def test_there_is_a_database_of_each_released_version() -> None:
     names = {path.name for path in RELEASED.iterdir()}
 
-    assert names == {f"{kind}-{shape}.sql" for kind in ("sqlite", "postgres") for shape in range(1, len(STEPS) + 1)}
+    assert names == {f"{kind}-{version}.sql" for kind in ("sqlite", "postgres") for version in range(1, len(STEPS) + 1)}
 
 
 def opened(database: str | Path, *later: str) -> Store:
-    """The store, opened by a Headwater that knows further steps."""
+    """The store, opened by a Headwater that knows further migration steps."""
     steps = [*STEPS, *later]
     return SqliteStore(database, steps) if isinstance(database, Path) else PostgresStore(database, steps)
 
 
-def test_a_new_shape_is_reached_step_by_step_and_nothing_is_lost(database: str | Path) -> None:
+def test_a_new_version_is_reached_step_by_step_and_nothing_is_lost(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add([entry(raw) for raw in EVENTS])
 
@@ -261,10 +261,12 @@ def test_a_new_shape_is_reached_step_by_step_and_nothing_is_lost(database: str |
         assert stored(store) == EVERYTHING
 
 
-def test_when_a_run_started_is_read_from_the_log_where_an_earlier_shape_did_not_keep_it(database: str | Path) -> None:
-    told = [("OTHER", 3, 0), ("START", 7, 0), ("RUNNING", 5, 0), ("OTHER", 4, 1), ("FAIL", 6, 1)]
+def test_when_a_run_started_is_read_from_the_log_where_an_earlier_version_did_not_store_it(
+    database: str | Path,
+) -> None:
+    events = [("OTHER", 3, 0), ("START", 7, 0), ("RUNNING", 5, 0), ("OTHER", 4, 1), ("FAIL", 6, 1)]
     with closing(open_store(database)) as store:
-        store.add([entry(event(second, run).replace(b"START", kind.encode())) for kind, second, run in told])
+        store.add([entry(event(second, run).replace(b"START", kind.encode())) for kind, second, run in events])
         everything = stored(store)
 
     with closing(opened(database, f"{WITHOUT_STARTS};", STEPS[15])) as store:
@@ -273,7 +275,7 @@ def test_when_a_run_started_is_read_from_the_log_where_an_earlier_shape_did_not_
         assert starts == {RUN_IDS[0]: 1_779_459_785_000_000, RUN_IDS[1]: None}
 
 
-def test_a_step_that_fails_leaves_the_database_as_it_was(database: str | Path) -> None:
+def test_a_step_that_fails_leaves_the_database_unchanged(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add([entry(raw) for raw in EVENTS])
 
@@ -285,7 +287,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(database: str | Path) -
         assert {logged.received_us for logged in store.logged(range(100))} == {1}
 
 
-def test_a_database_of_a_newer_headwater_is_refused_in_words(database: str | Path) -> None:
+def test_a_database_of_a_newer_headwater_is_refused_with_both_versions(database: str | Path) -> None:
     opened(database, STEP).close()
 
     known = len(STEPS)
@@ -301,20 +303,20 @@ def test_two_services_that_start_on_an_empty_database_make_its_tables_once(clust
     assert [each.wait(60) for each in started] == [0, 0]
 
 
-def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_path: Path) -> None:
+def test_a_table_that_a_new_version_adds_is_filled_from_the_log(tmp_path: Path) -> None:
     path, name = tmp_path / "headwater.db", DatasetId("lake", "orders")
     dataset = {"namespace": "lake", "name": "orders", "facets": {"schema": {"fields": [{"name": "id"}]}}}
     url = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
-    told = {
+    dataset_event = {
         "eventTime": "2026-05-22T10:00:00Z",
         "producer": "https://example.org",
         "schemaURL": url,
         "dataset": dataset,
     }
     with closing(SqliteStore(path)) as store:
-        store.add([entry(json.dumps(told).encode())])
+        store.add([entry(json.dumps(dataset_event).encode())])
         declared = store.declared_shapes(name)
-    with closing(sqlite3.connect(path)) as db:  # as the first shape has it
+    with closing(sqlite3.connect(path)) as db:  # as the first version has it
         new = (
             "leaf",
             "tile_root",

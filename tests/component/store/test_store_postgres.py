@@ -39,7 +39,7 @@ def url(cluster: Cluster) -> str:
 
 
 @pytest.fixture
-def two(url: str) -> Iterator[tuple[PostgresStore, PostgresStore]]:
+def two_stores(url: str) -> Iterator[tuple[PostgresStore, PostgresStore]]:
     with closing(PostgresStore(url)) as one, closing(PostgresStore(url)) as other:
         yield one, other
 
@@ -48,14 +48,14 @@ def all_facts(store: PostgresStore) -> dict[tuple[object, ...], object]:
     return {fact.key: fact for fact in store.facts()}
 
 
-def asked(url: str, sql: str) -> list[Row]:
+def query(url: str, sql: str) -> list[Row]:
     with closing(psycopg.connect(url)) as db:
-        return db.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]  a text of ours
+        return db.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]  our own text
 
 
 def hang_up(url: str) -> None:
-    """End every session of a store, as a network that went away would."""
-    asked(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headwater'")
+    """End every session of a store, as a lost network would."""
+    query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headwater'")
 
 
 def follows(store: PostgresStore) -> bool:
@@ -66,15 +66,17 @@ def follows(store: PostgresStore) -> bool:
     return True
 
 
-def answers(store: PostgresStore) -> bool:
+def responds(store: PostgresStore) -> bool:
     try:
         return store.size() == 1
     except UnavailableError:
         return False
 
 
-def test_two_services_that_sign_one_log_must_have_one_key(url: str, two: tuple[PostgresStore, PostgresStore]) -> None:
-    one, other = two
+def test_two_services_that_sign_one_log_must_have_one_key(
+    url: str, two_stores: tuple[PostgresStore, PostgresStore]
+) -> None:
+    one, other = two_stores
     one.signs_with("lineage.example.org+f0a1b2c3+AX")
 
     other.signs_with("lineage.example.org+f0a1b2c3+AX")
@@ -90,13 +92,15 @@ def test_two_services_that_sign_one_log_must_have_one_key(url: str, two: tuple[P
         third.signs_with("lineage.example.org+00000000+AX")
 
 
-def test_the_log_of_two_writers_has_no_holes_and_each_event_once(two: tuple[PostgresStore, PostgresStore]) -> None:
+def test_the_log_of_two_writers_has_no_holes_and_each_event_once(
+    two_stores: tuple[PostgresStore, PostgresStore],
+) -> None:
     raws = [event(second, run) for second in range(60) for run in range(3)]
-    answers: list[list[Stored]] = [[], []]
+    added: list[list[Stored]] = [[], []]
 
     def write(number: int) -> None:
         for start in range(0, len(raws), 4):
-            answers[number] += two[number].add([entry(raw) for raw in raws[start : start + 4]])
+            added[number] += two_stores[number].add([entry(raw) for raw in raws[start : start + 4]])
 
     threads = [threading.Thread(target=write, args=[number]) for number in range(2)]
     for thread in threads:
@@ -104,20 +108,20 @@ def test_the_log_of_two_writers_has_no_holes_and_each_event_once(two: tuple[Post
     for thread in threads:
         thread.join()
 
-    places = [[answer.log_index for answer in each] for each in answers]
-    assert places[0] == places[1]
-    assert sorted(places[0]) == list(range(180))
-    assert sorted(answer.log_index for each in answers for answer in each if answer.is_new) == list(range(180))
-    for store in two:
+    indexes = [[stored.log_index for stored in each] for each in added]
+    assert indexes[0] == indexes[1]
+    assert sorted(indexes[0]) == list(range(180))
+    assert sorted(stored.log_index for each in added for stored in each if stored.is_new) == list(range(180))
+    for store in two_stores:
         store.follow()
     folded = fold(fact for raw in raws for fact in facts(parse_event(raw)))
-    assert [all_facts(store) for store in two] == [folded, folded]
+    assert [all_facts(store) for store in two_stores] == [folded, folded]
 
 
-def test_what_one_process_deleted_is_brought_back_by_an_event_that_another_takes(
-    two: tuple[PostgresStore, PostgresStore],
+def test_a_job_deleted_by_one_process_is_restored_by_an_event_that_another_stores(
+    two_stores: tuple[PostgresStore, PostgresStore],
 ) -> None:
-    one, other = two
+    one, other = two_stores
     one.add([entry(event())])
     one.add([entry_of(edit_entry("1", 0, None, [EditItem(JOB, "deleted", True)]), "unsigned", None, 1)])
 
@@ -128,17 +132,17 @@ def test_what_one_process_deleted_is_brought_back_by_an_event_that_another_takes
     ]
 
 
-def test_facts_of_a_process_that_was_killed_are_stored_by_one_that_goes_on(url: str) -> None:
+def test_facts_of_a_process_that_was_killed_are_stored_by_one_that_keeps_running(url: str) -> None:
     with closing(PostgresStore(url)) as alive, closing(PostgresStore(url)) as killed:
         killed.add([entry(event(second)) for second in range(3)])
-        assert asked(url, "SELECT events FROM folded") == [(0,)]
+        assert query(url, "SELECT events FROM folded") == [(0,)]
 
         hang_up(url)
         assert eventually(lambda: follows(alive))
         alive.catch_up()
 
-        assert asked(url, "SELECT events FROM folded") == [(3,)]
-        assert asked(url, "SELECT last_us - first_us FROM run_times") == [(2_000_000,)]
+        assert query(url, "SELECT events FROM folded") == [(3,)]
+        assert query(url, "SELECT last_us - first_us FROM run_times") == [(2_000_000,)]
 
 
 def test_facts_of_a_process_that_was_killed_are_stored_by_the_next_that_opens(url: str) -> None:
@@ -147,27 +151,27 @@ def test_facts_of_a_process_that_was_killed_are_stored_by_the_next_that_opens(ur
         hang_up(url)
 
         with closing(PostgresStore(url)) as opened:
-            kept = all_facts(opened)
+            stored_facts = all_facts(opened)
 
-    assert kept == fold(fact for second in range(3) for fact in facts(parse_event(event(second))))
+    assert stored_facts == fold(fact for second in range(3) for fact in facts(parse_event(event(second))))
 
 
-def test_a_lost_connection_is_told_as_unavailable_and_then_comes_back(url: str) -> None:
+def test_a_lost_connection_is_reported_as_unavailable_and_then_restored(url: str) -> None:
     with closing(PostgresStore(url)) as store:
         store.add([entry(event())])
         hang_up(url)
 
         with pytest.raises(UnavailableError, match="try again"):
             store.add([entry(event(1))])
-        answers = store.add([entry(event(1)), entry(event(2))])
+        added = store.add([entry(event(1)), entry(event(2))])
 
-        assert [(answer.log_index, answer.is_new) for answer in answers] == [(1, True), (2, True)]
+        assert [(stored.log_index, stored.is_new) for stored in added] == [(1, True), (2, True)]
         assert store.size() == 3
         assert len(list(store.facts())) == len(fold(facts(parse_event(event()))))
 
 
 @contextmanager
-def saying_nothing(connection: PostgresConnection) -> Iterator[None]:
+def unresponsive(connection: PostgresConnection) -> Iterator[None]:
     """Stop the server's process behind the connection, which stays open."""
     process = connection.process
     assert process is not None
@@ -178,12 +182,12 @@ def saying_nothing(connection: PostgresConnection) -> Iterator[None]:
         os.kill(process, signal.SIGCONT)
 
 
-def test_a_reader_does_not_wait_for_ever_for_a_server_that_says_nothing(url: str) -> None:
+def test_a_reader_does_not_wait_forever_for_an_unresponsive_server(url: str) -> None:
     with closing(PostgresConnection(database_address(url), only_reads=True)) as connection:
         connection.answers_within(0.5)
         assert [*connection.rows("SELECT pg_sleep(0.2), 1")] == [("", 1)]
 
-        with saying_nothing(connection):
+        with unresponsive(connection):
             begin_s = time.monotonic()
             with pytest.raises(UnavailableError, match=r"the database does not answer: no answer for 0.5"):
                 connection.rows("SELECT 1")
@@ -194,12 +198,12 @@ def test_a_reader_does_not_wait_for_ever_for_a_server_that_says_nothing(url: str
         assert again == [(2,)]
 
 
-def test_what_a_silent_server_was_to_store_is_not_acknowledged_and_may_come_again(url: str) -> None:
+def test_an_event_that_an_unresponsive_server_did_not_store_is_refused_and_can_be_sent_again(url: str) -> None:
     with closing(PostgresStore(url)) as store:
         store.add([entry(event())])
         store._writer.answers_within(0.5)
 
-        with saying_nothing(store._server):
+        with unresponsive(store._server):
             with pytest.raises(UnavailableError, match="try again"):
                 store.add([entry(event(1))])
             assert store.fault == "the database does not answer"
@@ -209,7 +213,7 @@ def test_what_a_silent_server_was_to_store_is_not_acknowledged_and_may_come_agai
         assert store.fault is None
 
 
-def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
+def test_a_store_reconnects_to_a_server_that_was_stopped_and_started() -> None:
     with running_cluster() as cluster, closing(PostgresStore(cluster.url("postgres"))) as store:
         store.add([entry(event())])
         cluster.stop()
@@ -218,12 +222,12 @@ def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
 
         cluster.start()
 
-        assert eventually(lambda: follows(store) and answers(store), within_s=10)
+        assert eventually(lambda: follows(store) and responds(store), within_s=10)
         assert store.add([entry(event()), entry(event(1))])[1].log_index == 1
         assert [logged.log_index for logged in store.logged(range(5))] == [0, 1]
 
 
-def test_a_database_that_was_restored_from_an_older_copy_is_not_gone_on_with(url: str) -> None:
+def test_a_database_that_was_restored_from_an_older_copy_is_refused(url: str) -> None:
     with closing(PostgresStore(url)) as store:
         store.add([entry(event(second)) for second in range(3)])
         with closing(psycopg.connect(url, autocommit=True)) as db:
@@ -236,22 +240,22 @@ def test_a_database_that_was_restored_from_an_older_copy_is_not_gone_on_with(url
             with pytest.raises(UnavailableError, match="has fewer events than before"):
                 store.add([entry(event(9))])
 
-    assert asked(url, "SELECT max(idx) FROM log") == [(1,)]
+    assert query(url, "SELECT max(idx) FROM log") == [(1,)]
 
 
-def put_in_place(cluster: Cluster, put: str, of: str) -> None:
-    """Have the one URL lead to what the other led to, and the other way round, as a fail-over does."""
-    here, there = (url.rpartition("%3D")[2] for url in (of, put))
+def swap_databases(cluster: Cluster, one: str, other: str) -> None:
+    """Swap the databases behind two URLs, as a fail-over does."""
+    here, there = (url.rpartition("%3D")[2] for url in (other, one))
     for schema, new in ((here, "meanwhile"), (there, here), ("meanwhile", there)):
         with closing(psycopg.connect(cluster.url("postgres"), autocommit=True)) as db:
-            db.execute(f"ALTER SCHEMA {schema} RENAME TO {new}")  # type: ignore[call-overload]  names of ours
+            db.execute(f"ALTER SCHEMA {schema} RENAME TO {new}")  # type: ignore[call-overload]  our own names
 
 
 @pytest.mark.parametrize("how", ["appended", "heard", "knew"])
-def test_a_fail_over_that_lost_what_was_told_is_not_gone_on_with_however_much_comes_after_it(
-    cluster: Cluster, url: str, two: tuple[PostgresStore, PostgresStore], how: str
+def test_a_fail_over_that_lost_known_events_is_refused_however_many_come_after_it(
+    cluster: Cluster, url: str, two_stores: tuple[PostgresStore, PostgresStore], how: str
 ) -> None:
-    store, other = two
+    store, other = two_stores
     store.add([entry(event(second)) for second in range(2)])
     standby_url = cluster.new_database()
     with closing(PostgresStore(standby_url)) as standby:
@@ -262,13 +266,13 @@ def test_a_fail_over_that_lost_what_was_told_is_not_gone_on_with_however_much_co
             case "heard":
                 other.add([entry(event(2))])
                 store.follow()
-            case _:  # since it was opened
+            case _:  # it was there when the store was opened
                 other.add([entry(event(2))])
                 other.catch_up()
                 store.close()
                 store = PostgresStore(url)
         standby.add([entry(event(second)) for second in range(3, 3 + 3)])
-    put_in_place(cluster, standby_url, of=url)
+    swap_databases(cluster, standby_url, url)
     hang_up(url)
 
     for _ in range(2):
@@ -278,19 +282,19 @@ def test_a_fail_over_that_lost_what_was_told_is_not_gone_on_with_however_much_co
         assert store.fault is not None
         assert "different events" in store.fault
 
-    put_in_place(cluster, standby_url, of=url)
-    assert eventually(lambda: follows(store))  # that the very log is there again is proved by its tree
+    swap_databases(cluster, standby_url, url)
+    assert eventually(lambda: follows(store))  # its tree proves that it is the same log again
     assert store.fault is None
     store.close()
 
 
-def test_a_database_that_is_restored_while_it_is_connected_to_is_not_gone_on_with(cluster: Cluster, url: str) -> None:
+def test_a_database_that_is_restored_while_a_store_is_connected_is_refused(cluster: Cluster, url: str) -> None:
     with closing(PostgresStore(url)) as store:
         store.add([entry(event(second)) for second in range(3)])
         restored = cluster.new_database()
         with closing(PostgresStore(restored)) as other:
             other.add([entry(event(7))])
-            put_in_place(cluster, restored, of=url)
+            swap_databases(cluster, restored, url)
             store.follow()
             other_again = PostgresStore(url)
         with closing(other_again):
@@ -303,7 +307,7 @@ def test_a_database_that_is_restored_while_it_is_connected_to_is_not_gone_on_wit
 @pytest.mark.parametrize(
     ("shape", "message"), [(99, "version 99, .* use a newer Headwater"), (1, "version 1 again: .* Restart")]
 )
-def test_a_database_whose_tables_have_another_shape_now_is_not_gone_on_with(url: str, shape: int, message: str) -> None:
+def test_a_database_whose_schema_version_changed_meanwhile_is_refused(url: str, shape: int, message: str) -> None:
     with closing(PostgresStore(url)) as store:
         store.add([entry(event())])
         with closing(psycopg.connect(url, autocommit=True)) as db:
@@ -318,7 +322,7 @@ def test_a_database_whose_tables_have_another_shape_now_is_not_gone_on_with(url:
             assert re.search(message, store.fault)
 
 
-def test_what_is_not_about_the_server_is_told_without_advice_about_it(url: str, tmp_path: Path) -> None:
+def test_an_error_not_about_the_server_is_reported_without_advice_about_the_server(url: str, tmp_path: Path) -> None:
     with closing(PostgresStore(url, segments=tmp_path / "segments")) as store:
         store.add([entry(event())])
         store.catch_up()
@@ -326,41 +330,43 @@ def test_what_is_not_about_the_server_is_told_without_advice_about_it(url: str, 
     with closing(psycopg.connect(url, autocommit=True)) as db:
         db.execute("UPDATE folded SET events = 0")
 
-    with pytest.raises(SetupError, match=r"event 0 .* a segment that is not in .*elsewhere") as told:
+    with pytest.raises(SetupError, match=r"event 0 .* a segment that is not in .*elsewhere") as error:
         PostgresStore(url, segments=tmp_path / "elsewhere")
 
-    assert "createdb" not in str(told.value)
+    assert "createdb" not in str(error.value)
 
 
-def test_a_process_hears_what_another_stored_in_the_logs_order(two: tuple[PostgresStore, PostgresStore]) -> None:
-    one, other = two
-    heard: list[int] = []
-    one.watch(lambda news: heard.extend(stored.log_index for stored in news), one.follow)
+def test_a_process_is_notified_in_log_order_of_what_another_stored(
+    two_stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    one, other = two_stores
+    indexes: list[int] = []
+    one.watch(lambda news: indexes.extend(stored.log_index for stored in news), one.follow)
 
     for second in range(10):
         other.add([entry(event(second))])
         if second % 3 == 0:
             one.add([entry(event(second, run=1))])
 
-    assert eventually(lambda: len(heard) == 10, within_s=5)
-    assert heard == sorted(heard)
+    assert eventually(lambda: len(indexes) == 10, within_s=5)
+    assert indexes == sorted(indexes)
 
 
-def test_a_process_hears_again_after_its_connections_were_lost(
-    url: str, two: tuple[PostgresStore, PostgresStore]
+def test_a_process_is_notified_again_after_its_connections_were_lost(
+    url: str, two_stores: tuple[PostgresStore, PostgresStore]
 ) -> None:
-    one, other = two
-    heard: list[int] = []
-    one.watch(lambda news: heard.extend(stored.log_index for stored in news), lambda: follows(one) or None)
+    one, other = two_stores
+    indexes: list[int] = []
+    one.watch(lambda news: indexes.extend(stored.log_index for stored in news), lambda: follows(one) or None)
     hang_up(url)
     assert eventually(lambda: follows(other), within_s=5)
 
     other.add([entry(event())])
 
-    assert eventually(lambda: heard == [0], within_s=5)
+    assert eventually(lambda: indexes == [0], within_s=5)
 
 
-def test_a_server_that_is_away_is_told_once_and_not_each_time_it_is_looked_for(
+def test_an_absent_server_is_logged_once_and_not_at_each_attempt(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     woken: list[bool] = []
@@ -377,12 +383,12 @@ def test_a_server_that_is_away_is_told_once_and_not_each_time_it_is_looked_for(
     assert caplog.text.count("lost the connection") == 1
 
 
-def test_a_process_hears_of_what_came_while_it_was_cut_off_also_where_others_stored_the_facts(
-    url: str, two: tuple[PostgresStore, PostgresStore]
+def test_a_process_is_notified_of_events_from_while_it_was_cut_off_although_others_stored_the_facts(
+    url: str, two_stores: tuple[PostgresStore, PostgresStore]
 ) -> None:
-    one, other = two
-    heard: list[Stored] = []
-    one.watch(heard.extend, lambda: None)
+    one, other = two_stores
+    notified: list[Stored] = []
+    one.watch(notified.extend, lambda: None)
     one.add([entry(event())])
     one.catch_up()
     hang_up(url)
@@ -392,34 +398,34 @@ def test_a_process_hears_of_what_came_while_it_was_cut_off_also_where_others_sto
 
     assert eventually(lambda: follows(one), within_s=5)
 
-    assert [stored.log_index for stored in heard] == [1, 2]
-    assert all(stored.facts for stored in heard)
+    assert [stored.log_index for stored in notified] == [1, 2]
+    assert all(stored.facts for stored in notified)
 
 
-def test_facts_that_a_crash_of_the_server_lost_are_there_again_for_the_first_who_reads() -> None:
+def test_facts_lost_in_a_crash_of_the_server_are_restored_for_the_first_reader() -> None:
     with running_cluster() as server:
         with closing(psycopg.connect(server.url("postgres"), autocommit=True)) as db:
             db.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
             db.execute("SELECT pg_reload_conf()")
         with closing(PostgresStore(server.new_database())) as store:
             store.add([entry(event())])
-            before = all_facts(store)  # which are stored now, and not flushed
+            before = all_facts(store)  # stored now, but not flushed
             server.stop()
             server.start()
 
-            assert eventually(lambda: answers(store), within_s=5)
+            assert eventually(lambda: responds(store), within_s=5)
             assert all_facts(store) == before
 
 
-def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_keep_others_out_for_ever(url: str) -> None:
+def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_block_others_forever(url: str) -> None:
     with closing(PostgresStore(url)) as store, closing(PostgresConnection(database_address(url))) as stopped:
         transaction = stopped.transaction(is_acknowledged=True)
         transaction.__enter__()
         stopped.execute("SET LOCAL idle_in_transaction_session_timeout = '200ms'")
 
-        (answer,) = store.add([entry(event())])  # waits for the other's end
+        (stored,) = store.add([entry(event())])  # waits for the other's end
 
-        assert answer.is_new
+        assert stored.is_new
         with pytest.raises(UnavailableError):
             transaction.__exit__(None, None, None)
 
@@ -435,20 +441,20 @@ def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_keep_other
         ("postgresql://u:hu5h@no-such-host.invalid/d", "no-such-host.invalid"),
     ],
 )
-def test_a_url_that_leads_nowhere_is_told_without_its_password(url: str, message: str) -> None:
-    with pytest.raises(SetupError, match=message) as told:
+def test_a_url_that_leads_nowhere_is_reported_without_its_password(url: str, message: str) -> None:
+    with pytest.raises(SetupError, match=message) as error:
         open_store(url)
 
-    assert "hu5h" not in str(told.value)
-    assert told.value.__suppress_context__ or told.value.__context__ is None  # nor would a traceback show it
+    assert "hu5h" not in str(error.value)
+    assert error.value.__suppress_context__ or error.value.__context__ is None  # a traceback would not show it either
 
 
-def test_a_missing_database_is_told_with_what_to_do(cluster: Cluster) -> None:
+def test_a_missing_database_is_reported_with_what_to_do(cluster: Cluster) -> None:
     with pytest.raises(SetupError, match=r'database "lineage" does not exist.*createdb'):
         open_store(cluster.url("lineage"))
 
 
-def test_a_database_with_tables_of_somebody_else_is_left_as_it_is(url: str) -> None:
+def test_a_database_with_tables_of_another_program_is_left_unchanged(url: str) -> None:
     with closing(psycopg.connect(url, autocommit=True)) as db:
         db.execute("CREATE TABLE log (line text)")
 
@@ -469,22 +475,22 @@ def test_a_database_of_another_encoding_is_refused(cluster: Cluster) -> None:
         open_store(cluster.url("latin"))
 
 
-def test_what_is_acknowledged_is_flushed_whatever_the_database_does_by_default(url: str) -> None:
+def test_acknowledged_events_are_flushed_whatever_the_default_of_the_database(url: str) -> None:
     with closing(PostgresConnection(database_address(url + "%20-c%20synchronous_commit%3Doff"))) as connection:
         assert list(connection.rows("SHOW synchronous_commit")) == [("on",)]
 
 
-def test_rows_that_nobody_reads_any_more_wait_for_nothing_when_they_are_collected(url: str) -> None:
+def test_unread_rows_do_not_block_when_they_are_garbage_collected(url: str) -> None:
     with closing(PostgresConnection(database_address(url))) as connection:
         db = connection.open()
         with connection.one_moment():
             rows = connection.many_rows("SELECT generate_series(1, 5000)")
             assert next(rows) == (1,)
-            with db.lock:  # as within a question; Python may collect at any time
-                leaving = threading.Thread(target=rows.close, daemon=True)  # type: ignore[attr-defined]
-                leaving.start()
-                leaving.join(5)
+            with db.lock:  # as during a query; Python may collect garbage at any time
+                collector = threading.Thread(target=rows.close, daemon=True)  # type: ignore[attr-defined]
+                collector.start()
+                collector.join(5)
 
-                assert not leaving.is_alive()
+                assert not collector.is_alive()
             assert sum(1 for _ in connection.many_rows("SELECT generate_series(1, 12000)")) == 12_000
         assert list(connection.rows("SELECT 1")) == [(1,)]

@@ -1,4 +1,4 @@
-"""A store that is lent to another process: what is known of it goes along, and what is not is told."""
+"""A store whose writing is handed over to another process, which is notified of what is not yet known."""
 
 import json
 import os
@@ -25,7 +25,7 @@ JOB = ("job", "etl", "load")
 
 
 def inherited(handover: WriterHandover) -> WriterHandover:
-    """As another process has it."""
+    """The handover as another process inherits it."""
     return handover if handover.lock is None else handover._replace(lock=os.dup(handover.lock))
 
 
@@ -36,28 +36,28 @@ def entries() -> list[Entry]:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3])
-def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is_stored(
+def test_a_process_that_knows_the_first_entries_is_notified_of_the_others_although_they_are_stored(
     database: str | Path, size: int
 ) -> None:
     with closing(open_store(database)) as store:
         first = store.add(entries()[:size])
         known = store.known
-        told = store.add(entries()[size:])
+        added = store.add(entries()[size:])
         head, last_head = store.tree.frontier(size), store.tree.frontier(3)
         store.catch_up()
         handover = store.hand_over_writing()
-        news: list[Stored] = []
-        with closing(open_as_writer(inherited(handover), known)) as there:
-            there.watch(news.extend, lambda: None)
-            last = there.known
+        notified: list[Stored] = []
+        with closing(open_as_writer(inherited(handover), known)) as writer_store:
+            writer_store.watch(notified.extend, lambda: None)
+            last = writer_store.known
 
     assert known == Known(size, frozenset([JOB] if size == 2 else []), head)
     assert last == Known(3, frozenset(), last_head)
-    assert news == told
-    assert sum(isinstance(fact, Edit) for stored in (*first, *news) for fact in stored.facts) == 2
+    assert notified == added
+    assert sum(isinstance(fact, Edit) for stored in (*first, *notified) for fact in stored.facts) == 2
 
 
-def test_a_store_that_holds_other_events_than_are_known_is_not_borrowed(database: str | Path) -> None:
+def test_a_handover_of_a_store_with_other_events_than_known_is_refused(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add(entries())
         handover, head = store.hand_over_writing(), Growth(EMPTY, [bytes(32)] * 2).frontier
@@ -65,7 +65,7 @@ def test_a_store_that_holds_other_events_than_are_known_is_not_borrowed(database
             open_as_writer(inherited(handover), Known(2, frozenset(), head))
 
 
-def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | Path) -> None:
+def test_a_handover_of_a_store_with_fewer_events_than_known_is_refused(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add(entries()[:1])
         handover = store.hand_over_writing()
@@ -73,102 +73,102 @@ def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | P
             open_as_writer(inherited(handover), Known(2, frozenset(), EMPTY))
 
 
-class Slow:
-    """A writer process that stores facts when it is asked, and perhaps not even then."""
+class Writer:
+    """A writer process that stores facts only on request, unless it is away."""
 
-    def __init__(self, there: Store) -> None:
-        self.there = there
-        self.asked = 0
+    def __init__(self, writer_store: Store) -> None:
+        self.store = writer_store
+        self.requests = 0
         self.is_away = False
 
     def store_facts(self) -> int:
-        self.asked += 1
+        self.requests += 1
         if self.is_away:
             raise UnavailableError("away")
-        self.there.catch_up()
-        return self.there.facts_stored
+        self.store.catch_up()
+        return self.store.facts_stored
 
     def empty(self, places: range) -> None:
-        self.there.empty(places)
+        self.store.empty(places)
 
 
 @contextmanager
-def both_sides(database: str | Path) -> Iterator[tuple[ReadSideStore, Store, Slow]]:
-    """The read side of a store that is empty, the store as its writer has it, and how the one asks the other."""
+def both_sides(database: str | Path) -> Iterator[tuple[ReadSideStore, Store, Writer]]:
+    """The read side of an empty store, the store of its writer process, and the requests from one to the other."""
     with (
         closing(open_store(database)) as store,
-        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
+        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as writer_store,
     ):
-        writer = Slow(there)
-        with closing(ReadSideStore(store, writer)) as here:
-            here.begin(there.known)
-            yield here, there, writer
+        writer = Writer(writer_store)
+        with closing(ReadSideStore(store, writer)) as read_side:
+            read_side.begin(writer_store.known)
+            yield read_side, writer_store, writer
 
 
-def heard(here: ReadSideStore, there: Store, stored: Sequence[Stored]) -> None:
+def notify(read_side: ReadSideStore, writer_store: Store, stored: Sequence[Stored]) -> None:
     for each in stored:
-        here.note_stored(each)
-    here.note_head(there.head)
+        read_side.note_stored(each)
+    read_side.note_head(writer_store.head)
 
 
-def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> None:
-    with both_sides(database) as (here, there, writer):
-        assert list(here.facts()) == []
-        asked = writer.asked
-        heard(here, there, there.add(entries()))
+def test_facts_are_requested_only_where_some_may_be_pending(database: str | Path) -> None:
+    with both_sides(database) as (read_side, writer_store, writer):
+        assert list(read_side.facts()) == []
+        requests = writer.requests
+        notify(read_side, writer_store, writer_store.add(entries()))
 
-        assert {fact.key: fact for fact in here.facts()} == {fact.key: fact for fact in there.facts()}
-        assert writer.asked > asked
-        asked = writer.asked
-        assert list(here.facts())
-        assert writer.asked == asked
-        assert here.known == there.known
+        assert {fact.key: fact for fact in read_side.facts()} == {fact.key: fact for fact in writer_store.facts()}
+        assert writer.requests > requests
+        requests = writer.requests
+        assert list(read_side.facts())
+        assert writer.requests == requests
+        assert read_side.known == writer_store.known
 
 
-def test_who_needs_facts_that_cannot_be_stored_now_is_told_so_and_not_everybody_tries_again(
+def test_a_read_of_facts_that_cannot_be_stored_now_fails_and_not_every_read_tries_again(
     database: str | Path,
 ) -> None:
-    with both_sides(database) as (here, there, writer):
-        here.size()  # so that it is connected
-        heard(here, there, there.add(entries()))
+    with both_sides(database) as (read_side, writer_store, writer):
+        read_side.size()  # so that it is connected
+        notify(read_side, writer_store, writer_store.add(entries()))
         writer.is_away = True
-        asked = writer.asked
+        requests = writer.requests
 
         reads: list[Callable[[], object]] = [
-            lambda: list(here.graph_facts()),
-            here.another_reader,
-            lambda: here.bodies([b"any"]),
-            lambda: here.run_facets(["any"]),
+            lambda: list(read_side.graph_facts()),
+            read_side.another_reader,
+            lambda: read_side.bodies([b"any"]),
+            lambda: read_side.run_facets(["any"]),
         ]
         for read in reads:
             with pytest.raises(UnavailableError, match="away"):
                 read()
 
-        assert writer.asked == asked + 1
-        assert here.size() == 3
+        assert writer.requests == requests + 1
+        assert read_side.size() == 3
         writer.is_away = False
-        assert eventually(lambda: there_are_facts(here), within_s=10)
+        assert eventually(lambda: has_facts(read_side), within_s=10)
 
 
-def there_are_facts(here: ReadSideStore) -> bool:
+def has_facts(read_side: ReadSideStore) -> bool:
     try:
-        return bool(list(here.graph_facts()))
+        return bool(list(read_side.graph_facts()))
     except UnavailableError:
         return False
 
 
-def test_contents_that_wait_are_known_also_while_the_other_process_is_away(database: str | Path) -> None:
-    with both_sides(database) as (here, there, writer):
-        here.size()  # so that it is connected
+def test_pending_contents_are_known_while_the_writer_process_is_away(database: str | Path) -> None:
+    with both_sides(database) as (read_side, writer_store, writer):
+        read_side.size()  # so that it is connected
         raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()
-        stored = there.add([entry(raw)])
-        heard(here, there, stored)
+        stored = writer_store.add([entry(raw)])
+        notify(read_side, writer_store, stored)
         writer.is_away = True
 
         contents = [fact for fact in stored[0].facts if isinstance(fact, Content)]
         assert contents
-        assert all(here.content(fact.digest) for fact in contents)
+        assert all(read_side.content(fact.digest) for fact in contents)
         writer.is_away = False
-        assert list(here.graph_facts())
-        here.content.cache_clear()
-        assert all(here.content(fact.digest) for fact in contents)
+        assert list(read_side.graph_facts())
+        read_side.content.cache_clear()
+        assert all(read_side.content(fact.digest) for fact in contents)

@@ -1,4 +1,4 @@
-"""What can be asked of the store."""
+"""The reads of a store."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -28,9 +28,9 @@ def entry(body: object, verdict: str = "unsigned") -> Entry:
 
 def written(run: str, second: int, *columns: str, **facets: object) -> Entry:
     """A run that wrote the dataset T with these columns."""
-    told = {"schema": schema(*columns)} if columns else {}
+    shape = {"schema": schema(*columns)} if columns else {}
     time = f"1970-01-01T00:{second // 60:02d}:{second % 60:02d}Z"
-    return entry(event(run={"runId": run}, eventTime=time, outputs=[dataset("t", **told, **facets)]))
+    return entry(event(run={"runId": run}, eventTime=time, outputs=[dataset("t", **shape, **facets)]))
 
 
 def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
@@ -48,7 +48,7 @@ def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
     assert found[30].content == found[10].content
 
 
-def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:
+def test_only_changes_of_shape_are_returned_in_order(store: Store) -> None:
     store.add([written("d", 40, "y"), written("a", 10, "x"), written("b", 20, "x"), written("c", 30, "y")])
 
     changes = store.shape_changes(T)
@@ -59,14 +59,14 @@ def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:
     ]
 
 
-def test_changes_of_shape_are_the_same_be_they_few_or_many(store: Store) -> None:
-    """They are looked for one after the other, or all at once where there are many."""
+def test_changes_of_shape_are_the_same_whether_few_or_many(store: Store) -> None:
+    """They are looked up one by one, or all at once where there are many."""
     version = facet(datasetVersion="1")
-    told = [
+    entries = [
         *(written(f"{second:02}", second, "x" if second // 5 % 2 else "y") for second in range(20, 59)),
-        *(written("20", second, "y") for second in (1, 30, 59)),  # one run tells the same again, between others
+        *(written("20", second, "y") for second in (1, 30, 59)),  # one run reports the same again, between others
         written("v", 3, version=version),
-        entry(  # and one event tells both of what it read and what it wrote
+        entry(  # and one event has the dataset as input and as output
             event(
                 run={"runId": "both"},
                 eventTime="1970-01-01T00:00:41Z",
@@ -75,7 +75,7 @@ def test_changes_of_shape_are_the_same_be_they_few_or_many(store: Store) -> None
             )
         ),
     ]
-    store.add(told)
+    store.add(entries)
 
     few = store.shape_changes(T)
     store.add([written(f"later {minute}", 60 * minute, "z" if minute % 2 else "x") for minute in range(1, 60)])
@@ -83,21 +83,21 @@ def test_changes_of_shape_are_the_same_be_they_few_or_many(store: Store) -> None
 
     assert len(few) > 10
     assert many[: len(few)] == few
-    assert [each.run_id for each in many[len(few) :]] == [f"later {minute}" for minute in range(1, 60)]
+    assert [change.run_id for change in many[len(few) :]] == [f"later {minute}" for minute in range(1, 60)]
 
 
-def test_what_is_asked_of_thousands_of_runs_is_asked_in_parts(store: Store) -> None:
-    """No database takes any number of values."""
+def test_a_query_about_thousands_of_runs_is_split_into_parts(store: Store) -> None:
+    """Databases limit the number of values in a statement."""
     ids = [f"{number:02}" for number in range(7)]
     tests = facet(tests=[{"name": "unique", "status": "pass"}])
     store.add([entry(event(run={"runId": each, "facets": {"test": tests}})) for each in ids])
     store.add([written(each, number + 1, "x") for number, each in enumerate(ids)])
-    whole = store.reported_run_facets(ids, "test"), store.reported_facets(ids, T, ["schema"])
+    expected = store.reported_run_facets(ids, "test"), store.reported_facets(ids, T, ["schema"])
 
-    among = [each for known in ids for each in (known, *(f"{known}, and nobody {number}" for number in range(400)))]
-    told, shapes = store.reported_run_facets(among, "test"), store.reported_facets(among, T, ["schema"])
+    many_ids = [each for known in ids for each in (known, *(f"{known}, and nobody {number}" for number in range(400)))]
+    facets, shapes = store.reported_run_facets(many_ids, "test"), store.reported_facets(many_ids, T, ["schema"])
 
-    assert (sorted(told), shapes) == (sorted(whole[0]), whole[1])
+    assert (sorted(facets), shapes) == (sorted(expected[0]), expected[1])
     assert [each.run_id for each in shapes] == ids
 
 
@@ -117,7 +117,7 @@ def _contents(store: Store) -> list[bytes]:
     return [fact.digest for fact in store.facts() if isinstance(fact, Content)]
 
 
-OF_MANY: dict[str, Callable[[Store, int], Any]] = {
+READS_OF_MANY: dict[str, Callable[[Store, int], Any]] = {
     "at": lambda store, more: store.at(range(2 + more)),
     "bodies": lambda store, more: store.bodies(_digests(_contents(store), more)),
     "count_events_of_runs": lambda store, more: store.count_events_of_runs(_runs(more)),
@@ -133,17 +133,17 @@ OF_MANY: dict[str, Callable[[Store, int], Any]] = {
     "reported_run_facets": lambda store, more: store.reported_run_facets(_runs(more), "test"),
     "with_digests": lambda store, more: store.with_digests(_digests(_logged(store), more)),
 }
-"""Each question about any number of values, asked about those that are known and so many more."""
+"""Each read that takes any number of values, called with the stored values and `more` unknown ones."""
 
 
-@pytest.mark.parametrize("name", OF_MANY)
-def test_any_number_of_values_can_be_asked_about(store: Store, name: str) -> None:
-    """More than any database takes in one question: PostgreSQL 65,535, SQLite 32,766 or what it was built with."""
+@pytest.mark.parametrize("name", READS_OF_MANY)
+def test_a_read_takes_any_number_of_values(store: Store, name: str) -> None:
+    """More than any database takes in one statement: PostgreSQL 65,535, SQLite 32,766 or what it was built with."""
     tests = facet(tests=[{"name": "unique", "status": "pass"}])
-    told = ({"runId": each, "facets": {"test": tests}} for each in ("a", "b"))
-    store.add([entry(event(run=run, outputs=[dataset("t", schema=schema("x"))])) for run in told])
+    runs = ({"runId": each, "facets": {"test": tests}} for each in ("a", "b"))
+    store.add([entry(event(run=run, outputs=[dataset("t", schema=schema("x"))])) for run in runs])
 
-    few, many = (OF_MANY[name](store, more) for more in (0, 70_000))
+    few, many = (READS_OF_MANY[name](store, more) for more in (0, 70_000))
 
     assert few
     if isinstance(many, dict):
@@ -151,28 +151,30 @@ def test_any_number_of_values_can_be_asked_about(store: Store, name: str) -> Non
     assert many == few
 
 
-def test_another_reader_knows_the_facts_of_all_that_was_taken_in(store: Store) -> None:
+def test_another_reader_knows_the_facts_of_all_stored_events(store: Store) -> None:
     store.add([written("a", 10, "x"), written("b", 20, "y")])
 
     with closing(store.another_reader()) as reader:
         assert reader.datasets_with_several_schemas() == [T]
 
 
-def test_contents_can_be_read_in_the_midst_of_reading_facts(store: Store) -> None:
-    told = entry({"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "job": {"namespace": "etl", "name": "load"}})
-    store.add([told])
+def test_contents_can_be_read_while_facts_are_being_read(store: Store) -> None:
+    job_entry = entry(
+        {"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "job": {"namespace": "etl", "name": "load"}}
+    )
+    store.add([job_entry])
 
     declared = [store.content(fact.content) for fact in store.graph_facts() if isinstance(fact, Declaration)]
 
     assert len(declared) == 1
 
 
-def test_the_facets_of_runs_come_for_many_at_once(store: Store) -> None:
-    told = event(
+def test_the_facets_of_many_runs_are_read_at_once(store: Store) -> None:
+    run_event = event(
         run={"runId": "a", "facets": {"x": facet(n=1)}},
         outputs=[{**dataset("t", schema=schema("x"), other=facet()), "outputFacets": {"stats": facet(rows=3)}}],
     )
-    store.add([entry(told), entry(event(run={"runId": "b"}))])
+    store.add([entry(run_event), entry(event(run={"runId": "b"}))])
 
     facets = store.run_facets(["a", "b", "none"])
     observed = store.observed_facets(["a", "b"])
@@ -194,13 +196,13 @@ def test_bodies_are_the_stored_json(store: Store) -> None:
     assert not any(isinstance(fact, Content) for fact in store.graph_facts())
 
 
-def test_long_contents_are_packed_in_their_rows_and_come_back_as_they_were(store: Store) -> None:
+def test_long_contents_are_packed_in_their_rows_and_read_back_unchanged(store: Store) -> None:
     columns, text = [f"column_{number}" for number in range(100)], "so long " * 100
-    told = event(
+    run_event = event(
         run={"runId": "a", "facets": {"x": facet(text=text)}},
         outputs=[{**dataset("t", schema=schema(*columns)), "outputFacets": {"stats": facet(text=text)}}],
     )
-    store.add([entry(told)])
+    store.add([entry(run_event)])
 
     stats, shape = sorted(store.observed_facets(["a"])["a"], key=lambda row: row.body is None)
 
@@ -219,7 +221,7 @@ def test_the_events_of_a_run_come_in_pages(store: Store) -> None:
     assert len(store.run_events("a")) == 3
 
 
-def test_the_events_of_a_run_come_newest_first_however_many_there_are(store: Store) -> None:
+def test_the_events_of_a_run_are_read_newest_first_however_many(store: Store) -> None:
     store.add([written("a", second) for second in (3, 7, 1, 9, 2, 8, 4, 6, 5)])
     store.add([written("b", 9)])
 
@@ -228,7 +230,7 @@ def test_the_events_of_a_run_come_newest_first_however_many_there_are(store: Sto
     assert (store.count_run_events("a", 4_000_000), store.count_run_events("a", 2**62)) == (4, 9)
 
 
-def test_a_store_of_a_part_of_a_log_gives_its_events_newest_first_with_their_places_in_the_log(store: Store) -> None:
+def test_a_store_of_part_of_a_log_reads_its_events_newest_first_with_their_log_indexes(store: Store) -> None:
     store.add([written("a", second) for second in (3, 7, 1, 9, 2, 8, 4, 6, 5)])
     with closing(MemoryStore(store)) as part:
         part.add_logged([*store.logged(range(2, 9))])
@@ -236,17 +238,20 @@ def test_a_store_of_a_part_of_a_log_gives_its_events_newest_first_with_their_pla
         assert [logged.log_index for logged in part.newest_first("a")] == [3, 5, 7, 8, 6, 4, 2]
 
 
-def test_what_became_of_a_run_comes_in_the_logs_order(store: Store) -> None:
+def test_the_changes_of_a_runs_state_are_in_log_order(store: Store) -> None:
     for kind, second in (("RUNNING", 1), ("COMPLETE", 3), ("START", 2), ("RUNNING", 4)):
         store.add([entry(event(eventType=kind, run={"runId": "a"}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
 
-    told = store.changes_of_state("a")
+    changes = store.changes_of_state("a")
 
-    assert [(each.event_type, each.event_us) for each in told] == [("COMPLETE", 3_000_000), ("START", 2_000_000)]
+    assert [(change.event_type, change.event_us) for change in changes] == [
+        ("COMPLETE", 3_000_000),
+        ("START", 2_000_000),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("asked", "times", "count"),
+    ("query", "times", "count"),
     [
         (EventsQuery(), [4, 3], 4),
         (EventsQuery(of_runs=True), [4, 2], 3),
@@ -254,26 +259,26 @@ def test_what_became_of_a_run_comes_in_the_logs_order(store: Store) -> None:
         (EventsQuery(before_us=4_000_000, order="asc", of_runs=True), [1, 2], 2),
     ],
 )
-def test_events_come_by_their_time_with_those_that_declare_or_without(
-    store: Store, asked: EventsQuery, times: list[int], count: int
+def test_events_are_ordered_by_time_with_or_without_declarations(
+    store: Store, query: EventsQuery, times: list[int], count: int
 ) -> None:
     declared = {key: value for key, value in event().items() if key in ("eventTime", "producer", "job")}
     store.add([entry({**declared, "eventTime": "1970-01-01T00:00:03Z"}), *(written("a", at) for at in (4, 1, 2))])
 
-    events, total = store.events(asked, limit=2, offset=0)
+    events, total = store.events(query, limit=2, offset=0)
 
     assert [logged.event_us // 1_000_000 for logged in events] == times
     assert total == count
 
 
-def test_each_telling_of_a_facet_of_runs_comes_with_its_time_and_digest(store: Store) -> None:
+def test_each_report_of_a_run_facet_has_its_time_and_digest(store: Store) -> None:
     for run, second, count in (("a", 1, 1), ("a", 2, 2), ("b", 3, 1)):
         facets = {"test": facet(n=count), "y": facet()}
         store.add([entry(event(run={"runId": run, "facets": facets}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
 
-    told = sorted(store.reported_run_facets(["a", "b", "none"], "test"))
+    reports = sorted(store.reported_run_facets(["a", "b", "none"], "test"))
 
-    assert [(row.run_id, row.stamp.time_us, store.content(row.content)["n"]) for row in told] == [
+    assert [(report.run_id, report.stamp.time_us, store.content(report.content)["n"]) for report in reports] == [
         ("a", 1_000_000, 1),
         ("a", 2_000_000, 2),
         ("b", 3_000_000, 1),
@@ -287,11 +292,11 @@ def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
     assert store.verdict_counts() == {"ok": 2, "unsigned": 1}
 
 
-def test_edits_have_no_verdict_that_counts(store: Store) -> None:
-    told = edit_entry("1", 5, "ann", [EditItem(("job", "etl", "load"), "deleted", True)])
-    later = edit_entry("2", 6, "ann", [EditItem(("job", "etl", "load"), "deleted", False)])
+def test_edits_are_not_counted_among_the_verdicts(store: Store) -> None:
+    deletion = edit_entry("1", 5, "ann", [EditItem(("job", "etl", "load"), "deleted", True)])
+    restoration = edit_entry("2", 6, "ann", [EditItem(("job", "etl", "load"), "deleted", False)])
     declared = {key: event()[key] for key in ("eventTime", "producer", "job")}
-    edits = [entry_of(each, "unsigned", None, 1) for each in (told, later)]
+    edits = [entry_of(each, "unsigned", None, 1) for each in (deletion, restoration)]
     store.add([written("a", 1), edits[0], entry(declared), edits[1]])
 
     assert sorted(store.verdicts().rows, key=str) == [("a", "unsigned", None, 1), (None, "unsigned", None, 1)]
@@ -306,7 +311,7 @@ def test_a_database_that_cannot_be_read_is_unavailable(store: Store) -> None:
         store.size()
 
 
-def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(store: Store) -> None:
+def test_an_event_that_cannot_be_stored_does_not_affect_its_neighbours(store: Store) -> None:
     delivered: list[tuple[int, Outcome]] = []
 
     def add(entries: object) -> list[Stored]:
@@ -327,13 +332,13 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(sto
     ]
 
 
-def test_what_each_run_said_last_of_a_facet_is_found_over_all_datasets(store: Store) -> None:
+def test_the_last_report_of_a_facet_by_each_run_is_found_over_all_datasets(store: Store) -> None:
     first, last, other = (facet(tags=[{"key": key}]) for key in "abc")
     reading = event(run={"runId": "b"}, eventTime="1970-01-01T00:00:30Z", inputs=[dataset("u", tags=other)])
     store.add([written("a", 10, tags=first), written("a", 20, tags=last), entry(reading), written("c", 40, "x")])
 
-    told = {
-        (run, name): store.content(said.content)["tags"][0]["key"] for run, name, said in store.all_reported("tags")
+    tags = {
+        (run, name): store.content(report.content)["tags"][0]["key"] for run, name, report in store.all_reported("tags")
     }
 
-    assert told == {("a", T): "b", ("b", DatasetId("lake", "u")): "c"}
+    assert tags == {("a", T): "b", ("b", DatasetId("lake", "u")): "c"}
