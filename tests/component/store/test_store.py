@@ -1,4 +1,4 @@
-"""What every store keeps, held against the fold that it must agree with."""
+"""What every store keeps, compared with the fold, with which it must agree."""
 
 import json
 import os
@@ -30,9 +30,9 @@ from tests.support.service import eventually
 from tests.support.stores import empty_stores
 
 LOGS = int(os.environ.get("HEADWATER_LOGS", "1000"))
-"""How many generated logs the stores are held against the fold with."""
+"""How many generated logs the stores are compared with the fold on."""
 LOGS_OF_A_POOL = 5
-"""How many logs are made of the same events: to make up events takes longer than to store them."""
+"""How many logs are made of the same events: generating events takes longer than storing them."""
 
 
 def entry(raw: bytes, key_id: str | None = None) -> Entry:
@@ -48,11 +48,11 @@ def event(second: int = 0, run: int = 0) -> bytes:
 
 @pytest.fixture(scope="module")
 def stores(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store, Store]]:
-    """A SQLite store, and two on one PostgreSQL, as two services would have them."""
+    """A SQLite store, and two stores on one PostgreSQL database, as of two services."""
     url = cluster.new_database()
     file = tmp_path_factory.mktemp("store") / "headwater.db"
-    with closing(open_store(file)) as one, closing(open_store(url)) as two, closing(open_store(url)) as three:
-        yield one, two, three
+    with closing(open_store(file)) as sqlite, closing(open_store(url)) as first, closing(open_store(url)) as second:
+        yield sqlite, first, second
 
 
 @given(st.lists(events, min_size=5, max_size=14), st.randoms(use_true_random=False))
@@ -72,9 +72,7 @@ def test_each_store_keeps_the_facts_that_the_fold_keeps_for_any_order_repetition
 
 @given(st.lists(events, min_size=20, max_size=30))
 @settings(max_examples=10)
-def test_rows_with_names_for_numbers_are_those_that_the_facts_make(
-    stores: tuple[Store, Store, Store], log: list[bytes]
-) -> None:
+def test_rows_with_names_in_place_of_ids_match_the_facts(stores: tuple[Store, Store, Store], log: list[bytes]) -> None:
     empty_stores(*stores)
     for store in stores[:2]:
         store.add([entry(raw) for raw in log])
@@ -89,7 +87,7 @@ def test_rows_with_names_for_numbers_are_those_that_the_facts_make(
 
 
 def store_in_batches(log: list[bytes], stores: tuple[Store, Store, Store], generator: random.Random) -> None:
-    """Store the log in SQLite, and in PostgreSQL by one or the other of two services; facts follow in steps."""
+    """Store the log in SQLite, and in PostgreSQL by either of two services; facts are stored later, in steps."""
     sqlite, *postgres = stores
     while log:
         size = generator.randint(1, 5)
@@ -104,13 +102,13 @@ def store_in_batches(log: list[bytes], stores: tuple[Store, Store, Store], gener
 
 
 def test_the_same_bytes_are_stored_once_also_within_one_group(store: Store) -> None:
-    answers = store.add([entry(event()), entry(event()), entry(event(1))]) + store.add([entry(event())])
+    added = store.add([entry(event()), entry(event()), entry(event(1))]) + store.add([entry(event())])
 
-    assert [(answer.log_index, answer.is_new) for answer in answers] == [(0, True), (0, False), (1, True), (0, False)]
+    assert [(stored.log_index, stored.is_new) for stored in added] == [(0, True), (0, False), (1, True), (0, False)]
     assert store.size() == 2
 
 
-def test_raw_bytes_come_back_as_they_came(store: Store) -> None:
+def test_raw_bytes_are_read_back_unchanged(store: Store) -> None:
     raw = b"  " + event().replace(b'"START"', b'"\\u0053TART"') + b"\n"
     store.add([entry(raw)])
 
@@ -121,9 +119,9 @@ def test_a_closed_store_opens_again_with_everything(database: str | Path) -> Non
     with closing(open_store(database)) as store:
         store.add([entry(event())])
     with closing(open_store(database)) as store:
-        answers = store.add([entry(event(1))])
+        added = store.add([entry(event(1))])
 
-        assert answers[0].log_index == 1
+        assert added[0].log_index == 1
         assert [logged.log_index for logged in store.run_events(RUN_IDS[0])] == [0, 1]
 
 
@@ -132,11 +130,11 @@ ODD = [*NUL, "\1", "\1\1", "\1\2", "x" * 100_000, "\\", "\\x41", "%s", "?", "é\
 
 
 @pytest.mark.parametrize("odd", ODD, ids=[repr(odd)[:12] for odd in ODD])
-def test_any_text_can_be_stored_as_any_name_and_comes_back(store: Store, odd: str) -> None:
+def test_any_text_can_be_stored_as_any_name_and_is_read_back_unchanged(store: Store, odd: str) -> None:
     name = odd.replace("\0", "")  # in names, NUL is refused
-    told = {"outputs": [dataset(name, name, **{odd: facet(n=1)})], "inputs": [{"namespace": "", "name": name}]}
+    datasets = {"outputs": [dataset(name, name, **{odd: facet(n=1)})], "inputs": [{"namespace": "", "name": name}]}
     job = {"namespace": name, "name": name, "facets": {odd: facet()}}
-    raw = json.dumps(app_event(run={"runId": name, "facets": {odd: facet()}}, job=job, **told)).encode()
+    raw = json.dumps(app_event(run={"runId": name, "facets": {odd: facet()}}, job=job, **datasets)).encode()
 
     store.add([entry(raw, key_id=odd)])
 
@@ -154,7 +152,7 @@ def test_names_sort_by_their_bytes(store: Store) -> None:
     assert list(store.dataset_facets("r", "output", DatasetId("lake", "t"))) == names
 
 
-def test_times_at_the_ends_of_what_an_event_can_say_come_back(store: Store) -> None:
+def test_the_earliest_and_latest_times_of_events_are_read_back_unchanged(store: Store) -> None:
     times = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
     raws = [json.dumps(app_event(eventTime=time)).encode() for time in times]
 
@@ -164,7 +162,7 @@ def test_times_at_the_ends_of_what_an_event_can_say_come_back(store: Store) -> N
     assert store.newest_us() == 253_402_300_799_999_999
 
 
-def test_a_content_as_large_as_an_event_may_be_comes_back(store: Store) -> None:
+def test_a_content_as_large_as_an_event_may_be_is_read_back_unchanged(store: Store) -> None:
     raw = json.dumps(app_event(run={"runId": "r", "facets": {"large": facet(text="no end " * 500_000)}})).encode()
 
     store.add([entry(raw)])
@@ -179,7 +177,7 @@ def test_a_log_of_thousands_is_read_in_order(store: Store) -> None:
     assert [logged.raw for logged in store.logged(range(1_000, 4_400))] == raws[1_000:4_400]
 
 
-def test_group_commit_answers_every_post_in_order(store: Store) -> None:
+def test_group_commit_delivers_every_outcome_in_order(store: Store) -> None:
     delivered: list[tuple[int, Outcome]] = []
     writer = WriterThread[int](store.add, store.catch_up, delivered.extend)
     for second in range(20):
@@ -191,15 +189,15 @@ def test_group_commit_answers_every_post_in_order(store: Store) -> None:
     ]
 
 
-def test_who_posts_while_facts_are_stored_does_not_wait_for_all_of_them(store: Store) -> None:
+def test_a_post_while_facts_are_stored_does_not_wait_for_all_of_them(store: Store) -> None:
     delivered: list[tuple[int, Outcome]] = []
-    is_busy, was_told = threading.Event(), threading.Event()
+    is_busy, was_asked_to_yield = threading.Event(), threading.Event()
 
     def catch_up(should_yield: Callable[[], bool], _: int) -> None:
         if delivered and not is_busy.is_set():
             is_busy.set()
             if eventually(should_yield, within_s=10):
-                was_told.set()
+                was_asked_to_yield.set()
 
     writer = WriterThread[int](store.add, catch_up, delivered.extend)
     writer.submit(entry(event(0)), 0)
@@ -207,11 +205,11 @@ def test_who_posts_while_facts_are_stored_does_not_wait_for_all_of_them(store: S
     writer.submit(entry(event(1)), 1)
     writer.close()
 
-    assert was_told.is_set()
+    assert was_asked_to_yield.is_set()
     assert [ticket for ticket, _ in delivered] == [0, 1]
 
 
-def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(store: Store) -> None:
+def test_an_event_that_cannot_be_stored_does_not_affect_its_group(store: Store) -> None:
     delivered: list[tuple[str, Outcome]] = []
     may_begin = threading.Event()
 
@@ -221,13 +219,13 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(store: S
 
     writer = WriterThread[str](add, store.catch_up, delivered.extend)
     writer.submit(entry(event(0)), "first")  # the others gather behind it, into one group
-    writer.submit(entry(event(1)), "whole")
+    writer.submit(entry(event(1)), "intact")
     writer.submit(entry(event(2))._replace(verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL
-    writer.submit(entry(event(3)), "whole too")
+    writer.submit(entry(event(3)), "intact too")
     may_begin.set()
     writer.close()
 
     assert store.size() == 3
-    answers = dict(delivered)
-    assert isinstance(answers["broken"], InvalidEventError)
-    assert [isinstance(answers[ticket], Stored) for ticket in ("first", "whole", "whole too")] == [True, True, True]
+    outcomes = dict(delivered)
+    assert isinstance(outcomes["broken"], InvalidEventError)
+    assert [isinstance(outcomes[ticket], Stored) for ticket in ("first", "intact", "intact too")] == [True, True, True]

@@ -1,4 +1,4 @@
-"""A SQLite store is backed up while a service writes to it, and what is backed up is a store like any other."""
+"""A SQLite store is backed up while a service writes to it, and the backup is a store like any other."""
 
 import json
 import sqlite3
@@ -32,13 +32,13 @@ def entry(number: int) -> Entry:
     return entry_of(parse_event(raw), "unsigned", None, OLD_US, SALT)
 
 
-def nothing(what: str, done: int, total: int) -> None:
-    """Progress that nobody looks at."""
+def ignore_progress(what: str, done: int, total: int) -> None:
+    """Take a report of progress, and ignore it."""
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """One with some events in a segment, some not."""
+    """A store with some events in a segment, and some not."""
     with closing(open_store(tmp_path / "headwater.db")) as store:
         store.add([entry(number) for number in range(200)])
         store.catch_up()
@@ -47,25 +47,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("text", [b"", b"no database " * 99])
-def test_what_is_no_store_is_not_backed_up(tmp_path: Path, text: bytes) -> None:
+def test_a_file_that_is_not_a_store_is_not_backed_up(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "headwater.db").write_bytes(text)
 
     with pytest.raises(SetupError, match=r"headwater\.db is not a Headwater store"):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
-    assert [each.name for each in tmp_path.iterdir()] == ["headwater.db"]
+    assert [path.name for path in tmp_path.iterdir()] == ["headwater.db"]
 
 
 def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
     (tmp_path / "away").mkdir()
 
-    held = back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
+    backup = back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", ignore_progress)
     before = digest(store)
     store.add([entry(200)])
 
     with closing(open_store(tmp_path / "away" / "copy.db")) as copy:
         assert digest(copy) == before
-        assert (held.entries, held.tree) == (200, before.tree)
+        assert (backup.entries, backup.tree) == (200, before.tree)
         copy.add([entry(201)])
         assert copy.size() == 201
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == [
@@ -76,53 +76,53 @@ def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
     assert (tmp_path / "away" / "copy.db").stat().st_mode & 0o077 == 0
 
 
-def test_a_backup_is_of_one_moment_while_events_come(tmp_path: Path) -> None:
+def test_a_backup_is_of_one_moment_while_events_are_stored(tmp_path: Path) -> None:
     path, is_over = tmp_path / "headwater.db", threading.Event()
     with closing(open_store(path)) as store:
         store.add([entry(number) for number in range(2_000)])
         store.catch_up()
-        wrote = threading.Event()
+        has_written = threading.Event()
         done: list[int] = []
 
         def write() -> None:
             for number in count(2_000):
                 store.add([entry(number)])
-                wrote.set()
+                has_written.set()
                 if is_over.is_set():
                     return
 
         def copying(what: str, through: int, total: int) -> None:
             if what == "copying pages":
                 done.append(through)
-                wrote.clear()
-                assert wrote.wait(60)  # in the middle of it, another event comes
+                has_written.clear()
+                assert has_written.wait(60)  # another event is stored while pages are copied
 
         writer = threading.Thread(target=write)
         writer.start()
-        assert wrote.wait(60)
-        held = back_up(path, tmp_path / "copy.db", copying)
+        assert has_written.wait(60)
+        backup = back_up(path, tmp_path / "copy.db", copying)
         is_over.set()
         writer.join()
 
-        assert store.size() >= held.entries + len(done) > held.entries >= 2_000
+        assert store.size() >= backup.entries + len(done) > backup.entries >= 2_000
         assert len(done) > 1
-        assert done == sorted(set(done))  # it did not begin anew
-        assert held.tree == store.tree.frontier(held.entries).root.hex()
+        assert done == sorted(set(done))  # it did not start again
+        assert backup.tree == store.tree.frontier(backup.entries).root.hex()
     with closing(open_store(tmp_path / "copy.db")) as copy:
-        assert copy.size() == held.entries
+        assert copy.size() == backup.entries
 
 
-@pytest.mark.parametrize("taken", ["copy.db", "copy.db.segments"])
-def test_nothing_is_written_over(store: Store, tmp_path: Path, taken: str) -> None:
-    (tmp_path / taken).mkdir()
+@pytest.mark.parametrize("existing", ["copy.db", "copy.db.segments"])
+def test_an_existing_file_is_not_overwritten(store: Store, tmp_path: Path, existing: str) -> None:
+    (tmp_path / existing).mkdir()
 
-    with pytest.raises(SetupError, match=f"{taken} already exists: name a new file"):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+    with pytest.raises(SetupError, match=f"{existing} already exists: name a new file"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
 
-def test_a_folder_that_is_not_there_is_not_made(store: Store, tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_created(store: Store, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=f"there is no folder {tmp_path / 'bakcup'}: create it, or name a file in an"):
-        back_up(tmp_path / "headwater.db", tmp_path / "bakcup" / "copy.db", nothing)
+        back_up(tmp_path / "headwater.db", tmp_path / "bakcup" / "copy.db", ignore_progress)
 
     assert not (tmp_path / "bakcup").exists()
 
@@ -131,84 +131,86 @@ def test_a_store_of_another_version_is_refused_before_anything_is_copied(tmp_pat
     open_store(tmp_path / "headwater.db").close()
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as database:
         database.execute("PRAGMA user_version = 1")
-    begun: list[str] = []
+    progress: list[str] = []
 
     with pytest.raises(SetupError, match=r"headwater\.db has schema version 1, not yet \d+"):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", lambda what, *_: begun.append(what))
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", lambda what, *_: progress.append(what))
 
-    assert begun == []
+    assert progress == []
     assert not list(tmp_path.glob("*copy*"))
 
 
-def test_a_copy_that_is_not_whole_is_not_left_behind(store: Store, tmp_path: Path) -> None:
+def test_an_incomplete_copy_is_not_left_behind(store: Store, tmp_path: Path) -> None:
     [segment] = (tmp_path / "headwater.db.segments").iterdir()
     segment.write_bytes(segment.read_bytes()[:-3_000])
     (tmp_path / "away").mkdir()
 
     with pytest.raises(UnavailableError, match="cannot be read"):
-        back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
+        back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", ignore_progress)
 
     assert list((tmp_path / "away").iterdir()) == []
 
 
-def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "headwater.db")) as store:
         store.add([entry(number) for number in range(200)])
-    bytes_ = bytearray((tmp_path / "headwater.db").read_bytes())
-    bytes_[4096 * 8 : 4096 * 20] = bytes(4096 * 12)
-    (tmp_path / "headwater.db").write_bytes(bytes_)
+    content = bytearray((tmp_path / "headwater.db").read_bytes())
+    content[4096 * 8 : 4096 * 20] = bytes(4096 * 12)
+    (tmp_path / "headwater.db").write_bytes(content)
 
     with pytest.raises(SetupError, match="is damaged"):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
     assert not (tmp_path / "copy.db").exists()
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
         ("UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 150) WHERE idx = 151", "lacks entry 151, or"),
         ("DELETE FROM log WHERE idx = 160", "lacks entry 160, or"),
         ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, but its tree has 200"),
     ],
 )
-def test_a_log_that_is_not_what_it_took_is_told(tmp_path: Path, edit: str, told: str) -> None:
+def test_a_log_that_differs_from_what_was_received_is_reported(tmp_path: Path, edit: str, message: str) -> None:
     with closing(open_store(tmp_path / "headwater.db")) as store:
         store.add([entry(number) for number in range(200)])
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
         database.execute(edit)
 
-    with pytest.raises(SetupError, match=told):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+    with pytest.raises(SetupError, match=message):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
     assert not list(tmp_path.glob("*copy*"))
 
 
-def test_the_command_tells_what_is_in_the_backup(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_reports_what_is_in_the_backup(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     command = CliRunner()
 
-    done = command.invoke(app, ["store", "backup", str(tmp_path / "one.db")])
-    told = json.loads(command.invoke(app, ["store", "backup", str(tmp_path / "two.db"), "--json"]).stdout)
+    result = command.invoke(app, ["store", "backup", str(tmp_path / "one.db")])
+    answer = json.loads(command.invoke(app, ["store", "backup", str(tmp_path / "two.db"), "--json"]).stdout)
 
     tree = store.tree.frontier(200).root.hex()
-    assert done.stdout.startswith(f"200 entries tree:{tree} are in {tmp_path / 'one.db'}, ")
-    assert "reading back: 200 of 200" in done.stderr
-    assert (told["entries"], told["tree"]) == (200, tree)
+    assert result.stdout.startswith(f"200 entries tree:{tree} are in {tmp_path / 'one.db'}, ")
+    assert "reading back: 200 of 200" in result.stderr
+    assert (answer["entries"], answer["tree"]) == (200, tree)
 
 
-def test_of_postgresql_the_backup_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_postgresql_store_is_referred_to_pg_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_DATABASE_URL", "postgresql://u:secret@h/d")
 
-    done = CliRunner().invoke(app, ["store", "backup", str(tmp_path / "copy.db")])
+    result = CliRunner().invoke(app, ["store", "backup", str(tmp_path / "copy.db")])
 
-    assert isinstance(done.exception, SetupError)
-    assert "pg_dump" in str(done.exception)
-    assert "secret" not in str(done.exception)
+    assert isinstance(result.exception, SetupError)
+    assert "pg_dump" in str(result.exception)
+    assert "secret" not in str(result.exception)
 
 
-def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
+def test_no_store_is_created_where_there_is_none(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"there is no database.*: set HEADWATER_HOME"):
-        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
     assert list(tmp_path.iterdir()) == []

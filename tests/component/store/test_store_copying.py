@@ -1,4 +1,4 @@
-"""A store is copied whole, from either kind of database to either, and the two are compared."""
+"""A store is copied completely, from either kind of database to either, and the two are compared."""
 
 import json
 import sqlite3
@@ -26,12 +26,12 @@ from tests.support.postgres import Cluster
 
 Database = str | Path
 SALT = bytes(16)
-"""Of every entry: what was copied in part before has the same leaves."""
+"""The salt of every entry, so that entries that were copied before have the same leaves."""
 
 
 @pytest.fixture(params=["sqlite to postgres", "postgres to sqlite", "sqlite to sqlite", "postgres to postgres"])
-def way(request: pytest.FixtureRequest, tmp_path: Path, cluster: Cluster) -> tuple[Database, Database]:
-    """A database that is copied from, and one that is copied to."""
+def databases(request: pytest.FixtureRequest, tmp_path: Path, cluster: Cluster) -> tuple[Database, Database]:
+    """The database to copy from, and the one to copy to."""
     first, second = request.param.split(" to ")
     return _named(first, tmp_path / "from.db", cluster), _named(second, tmp_path / "to.db", cluster)
 
@@ -41,7 +41,7 @@ def _named(kind: str, path: Path, cluster: Cluster) -> Database:
 
 
 def entries() -> Iterator[Entry]:
-    """Events and edits, verified and not, one deleted and brought back, one with text that PostgreSQL cannot hold."""
+    """Events and edits, verified and not; a job deleted and restored; text that PostgreSQL cannot hold."""
     odd = app_event(run={"runId": "odd", "facets": {"n\0": facet(text="\0\1")}}, outputs=[])
     for number in range(40):
         yield entry_of(parse_event(event(number % 60, number % 4)), "ok", "a key", number, SALT)
@@ -52,25 +52,25 @@ def entries() -> Iterator[Entry]:
     yield entry_of(parse_event(event(59, 3)), "tampered", None, 7, SALT)
 
 
-def fill(database: Database, some: list[Entry]) -> None:
+def fill(database: Database, log: list[Entry]) -> None:
     with closing(open_store(database)) as store:
-        for each in some:
+        for each in log:
             store.add([each])
 
 
-def nothing(done: int, total: int) -> None:
-    """Progress that nobody looks at."""
+def ignore_progress(done: int, total: int) -> None:
+    """Take a report of progress, and ignore it."""
 
 
 def contents(store: Store) -> tuple[list[object], dict[object, object]]:
     return list(store.logged(range(1000))), {fact.key: fact for fact in store.facts()}
 
 
-def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> None:
-    fill(way[0], list(entries()))
+def test_a_copy_holds_the_same_log_and_facts(databases: tuple[Database, Database]) -> None:
+    fill(databases[0], list(entries()))
 
-    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
-        result = copy(source, target, nothing)
+    with closing(open_store(databases[0])) as source, closing(open_store(databases[1])) as target:
+        result = copy(source, target, ignore_progress)
 
         assert result.is_same
         assert (result.copied, result.target.entries) == (43, 43)
@@ -80,39 +80,41 @@ def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> 
         ]
 
 
-def test_an_event_that_would_be_refused_today_is_of_its_run_in_the_copy_too(way: tuple[Database, Database]) -> None:
+def test_an_event_that_would_be_refused_today_belongs_to_its_run_in_the_copy_too(
+    databases: tuple[Database, Database],
+) -> None:
     raw = event(1, 2).replace(b'"load"', b'"lo\\u0000ad"')
-    taken = entry(event(1, 2))
-    fill(way[0], [taken._replace(digest=sha256(raw).digest(), frame=packed(raw), facts=(), named=())])
+    accepted = entry(event(1, 2))
+    fill(databases[0], [accepted._replace(digest=sha256(raw).digest(), frame=packed(raw), facts=(), named=())])
 
-    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
-        assert copy(source, target, nothing).is_same
+    with closing(open_store(databases[0])) as source, closing(open_store(databases[1])) as target:
+        assert copy(source, target, ignore_progress).is_same
 
-        assert [logged.raw for logged in target.run_events(taken.run_id or "")] == [raw]
+        assert [logged.raw for logged in target.run_events(accepted.run_id or "")] == [raw]
 
 
-def test_a_copy_that_was_broken_off_goes_on(way: tuple[Database, Database]) -> None:
+def test_an_interrupted_copy_is_continued(databases: tuple[Database, Database]) -> None:
     everything = list(entries())
-    fill(way[0], everything)
-    fill(way[1], everything[:17])
+    fill(databases[0], everything)
+    fill(databases[1], everything[:17])
 
-    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
-        result = copy(source, target, nothing)
+    with closing(open_store(databases[0])) as source, closing(open_store(databases[1])) as target:
+        result = copy(source, target, ignore_progress)
 
     assert result.is_same
     assert result.copied == 26
 
 
 @pytest.mark.parametrize("other", [[9], [0, 1, 3], list(range(44))], ids=["another", "a gap", "longer"])
-def test_a_target_with_something_else_is_left_as_it_is(way: tuple[Database, Database], other: list[int]) -> None:
+def test_a_target_with_other_entries_is_left_unchanged(databases: tuple[Database, Database], other: list[int]) -> None:
     everything = [*entries(), entry(event(58, 3).replace(b"load", b"mart"))]
-    fill(way[0], everything[:43])
-    fill(way[1], [everything[number] for number in other])
+    fill(databases[0], everything[:43])
+    fill(databases[1], [everything[number] for number in other])
 
-    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+    with closing(open_store(databases[0])) as source, closing(open_store(databases[1])) as target:
         before = contents(target)
         with pytest.raises(SetupError, match=f"TO differs from FROM from log entry {len(other) - 1}|entry 0"):
-            copy(source, target, nothing)
+            copy(source, target, ignore_progress)
 
         assert contents(target) == before
 
@@ -130,7 +132,7 @@ def test_stores_that_differ_in_one_fact_have_different_digests(database: Databas
     assert after.of_facts != before.of_facts
 
 
-def test_the_command_copies_and_says_so(tmp_path: Path, cluster: Cluster) -> None:
+def test_the_command_copies_and_reports_the_result(tmp_path: Path, cluster: Cluster) -> None:
     fill(tmp_path / "from.db", list(entries()))
     url = cluster.new_database()
     command = CliRunner()
@@ -146,7 +148,7 @@ def test_the_command_copies_and_says_so(tmp_path: Path, cluster: Cluster) -> Non
     assert "copying: 43 of 43" in again.stderr
 
 
-def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: Path) -> None:
+def test_a_copy_that_differs_is_reported_by_the_exit_status(tmp_path: Path) -> None:
     fill(tmp_path / "from.db", list(entries()))
     with closing(sqlite3.connect(tmp_path / "from.db")) as damaged:
         damaged.execute("UPDATE run_times SET last_us = last_us + 1 WHERE run = 1")
@@ -161,24 +163,22 @@ def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: 
     "edit",
     ["DELETE FROM log WHERE idx = 10", "UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 9) WHERE idx = 10"],
 )
-def test_a_log_that_is_not_what_it_took_is_not_copied(tmp_path: Path, edit: str) -> None:
+def test_a_log_that_differs_from_what_was_received_is_not_copied(tmp_path: Path, edit: str) -> None:
     fill(tmp_path / "from.db", [*entries()])
     with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
         database.execute(edit)
 
-    told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
-    assert isinstance(told.exception, SetupError)
-    assert "FROM lacks log entry 10, or its bytes are not those received" in str(told.exception)
+    assert isinstance(result.exception, SetupError)
+    assert "FROM lacks log entry 10, or its bytes are not those received" in str(result.exception)
 
 
 @pytest.mark.parametrize("edit", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 1)", "run = NULL"])
-def test_an_event_under_another_time_or_run_than_its_own_is_told_and_copied_as_it_came(
-    tmp_path: Path, edit: str
-) -> None:
+def test_an_event_under_a_wrong_time_or_run_is_reported_and_copied_as_received(tmp_path: Path, edit: str) -> None:
     fill(tmp_path / "from.db", [*entries()])
     with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
-        database.execute(f"UPDATE log SET {edit} WHERE idx IN (8, 12)")  # noqa: S608  words of ours
+        database.execute(f"UPDATE log SET {edit} WHERE idx IN (8, 12)")  # noqa: S608  our own text
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db"), "--json"])
 
@@ -188,38 +188,38 @@ def test_an_event_under_another_time_or_run_than_its_own_is_told_and_copied_as_i
     assert f"warning: {warning}" in result.stderr
 
 
-def others(path: Path) -> None:
+def create_another_programs_table(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE person (name TEXT)")
         db.commit()
 
 
-NO_STORES: dict[str, Callable[[Path], object]] = {
+NOT_STORES: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.touch(),
     "text": lambda path: path.write_text("no database " * 99),
-    "another's": others,
+    "another's": create_another_programs_table,
 }
 
 
-@pytest.mark.parametrize("what", NO_STORES)
-def test_what_is_no_store_is_neither_copied_nor_written_to(tmp_path: Path, what: str) -> None:
-    NO_STORES[what](tmp_path / "from.db")
+@pytest.mark.parametrize("kind", NOT_STORES)
+def test_a_file_that_is_not_a_store_is_neither_copied_nor_written_to(tmp_path: Path, kind: str) -> None:
+    NOT_STORES[kind](tmp_path / "from.db")
     before = (tmp_path / "from.db").read_bytes()
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
     assert (result.exit_code, "is not a Headwater store" in str(result.exception)) == (1, True)
-    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("from.db", before)]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("from.db", before)]
 
 
-def test_an_empty_database_is_no_store_to_copy_from(tmp_path: Path, cluster: Cluster) -> None:
+def test_an_empty_database_is_not_a_store_to_copy_from(tmp_path: Path, cluster: Cluster) -> None:
     result = CliRunner().invoke(app, ["store", "copy", cluster.new_database(), str(tmp_path / "to.db")])
 
     assert (result.exit_code, "is not a Headwater store" in str(result.exception)) == (1, True)
 
 
-def test_tables_are_not_made_among_those_of_another_program(tmp_path: Path) -> None:
-    others(tmp_path / "to.db")
+def test_tables_are_not_created_among_those_of_another_program(tmp_path: Path) -> None:
+    create_another_programs_table(tmp_path / "to.db")
     fill(tmp_path / "from.db", list(entries()))
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
@@ -227,7 +227,7 @@ def test_tables_are_not_made_among_those_of_another_program(tmp_path: Path) -> N
     assert (result.exit_code, "to.db belongs to another program" in str(result.exception)) == (1, True)
 
 
-def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "no.db"), str(tmp_path / "to.db")])
 
     assert isinstance(result.exception, SetupError)
@@ -235,7 +235,7 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "told"),
+    ("source", "target", "message"),
     [
         ("from.db", "from.db", "FROM and TO are the same database"),
         ("folder/../from.db", "from.db", "FROM and TO are the same database"),
@@ -243,10 +243,10 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         ("folder", "to.db", "folder is not a Headwater store"),
     ],
 )
-def test_what_cannot_be_copied_is_told_in_words(tmp_path: Path, source: str, target: str, told: str) -> None:
+def test_an_impossible_copy_is_refused_with_the_reason(tmp_path: Path, source: str, target: str, message: str) -> None:
     fill(tmp_path / "from.db", list(entries())[:1])
     (tmp_path / "folder").mkdir()
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / source), str(tmp_path / target)])
 
-    assert (type(result.exception), told in str(result.exception)) == (SetupError, True)
+    assert (type(result.exception), message in str(result.exception)) == (SetupError, True)

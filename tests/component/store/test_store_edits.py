@@ -1,4 +1,4 @@
-"""Edits in the store: whatever is known follows from the log, entry by entry."""
+"""Edits in the store: every fact follows from the log, entry by entry."""
 
 import tempfile
 from collections.abc import Iterator
@@ -28,11 +28,9 @@ TARGETS = [
     ("namespace", "lake"),
     ("field", "lake", "t0", "a"),
 ]
-_sayings = st.builds(
-    EditItem, st.sampled_from(TARGETS), st.sampled_from(["deleted", tag("A"), tag("B")]), st.booleans()
-)
+_items = st.builds(EditItem, st.sampled_from(TARGETS), st.sampled_from(["deleted", tag("A"), tag("B")]), st.booleans())
 _edits = st.builds(
-    edit_entry, st.uuids().map(str), st.integers(0, 10**15), st.none(), st.lists(_sayings, min_size=1, max_size=3)
+    edit_entry, st.uuids().map(str), st.integers(0, 10**15), st.none(), st.lists(_items, min_size=1, max_size=3)
 )
 logs = st.lists(st.one_of(events.map(parse_event), _edits), min_size=1, max_size=14)
 
@@ -41,7 +39,7 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
     return (entry_of(each, "unsigned", None, received_us=1) for each in log)
 
 
-def forget_facts_that_wait(store: Store) -> None:
+def forget_pending_facts(store: Store) -> None:
     """As a crash does."""
     store._backlog = FactBacklog(store._writer)
 
@@ -64,7 +62,7 @@ def shared_database(cluster: Cluster) -> str:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 @given(logs, st.integers(1, 5), st.integers(0, 14), st.integers(0, 20))
 @settings(max_examples=60)
-def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_crash_in_the_midst_of_facts(
+def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_after_a_crash_while_facts_are_stored(
     shared_database: str, kind: str, log: list[Event | EditEntry], size: int, crash_at: int, steps: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -76,24 +74,24 @@ def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_c
                 for start in range(0, len(part), size):
                     store.add([*entries(part[start : start + size]), *entries(part[:1])])
                     store.catch_up(iter([False] * steps + [True]).__next__)
-                forget_facts_that_wait(store)
+                forget_pending_facts(store)
         with closing(open_store(database)) as store:
             assert {fact.key: fact for fact in store.facts()} == folded(store)
 
 
-def test_an_edit_comes_back_from_the_log_as_it_was_said(store: Store) -> None:
-    said = (
+def test_an_edit_is_read_back_from_the_log_unchanged(store: Store) -> None:
+    items = (
         EditItem(("dataset", "a.b", "c"), tag("GOLD"), True),
         EditItem(("tag", "GOLD"), "described", {"description": None}),
     )
-    entry = edit_entry("7", 1_779_459_791_000_001, "ann", said)
+    entry = edit_entry("7", 1_779_459_791_000_001, "ann", items)
     store.add([*entries([entry])])
 
     (logged,), total = store.edits(10, 0)
 
     assert (total, logged.event_type, logged.event_us) == (1, "EDIT", 1_779_459_791_000_001)
     assert parse_edit(logged.raw) == entry
-    assert parse_edit(logged.raw).edits == said
+    assert parse_edit(logged.raw).edits == items
 
 
 @pytest.mark.parametrize(
@@ -105,6 +103,6 @@ def test_an_edit_comes_back_from_the_log_as_it_was_said(store: Store) -> None:
         (b"[]", "edit: "),
     ],
 )
-def test_what_is_no_edit_is_refused_with_the_path_of_what_is_wrong(raw: bytes, message: str) -> None:
+def test_an_invalid_edit_is_refused_with_the_path_of_the_error(raw: bytes, message: str) -> None:
     with pytest.raises(InvalidEventError, match=f"^{message}"):
         parse_edit(raw)

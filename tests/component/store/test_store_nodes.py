@@ -18,15 +18,15 @@ from tests.support.chains import head, heartbeat, record
 from tests.support.postgres import Cluster
 
 E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
-WHOLE = record(E1, 5)
+FIRST_RECORD = record(E1, 5)
 LOG = [
     each.raw
     for each in (
-        *WHOLE,
+        *FIRST_RECORD,
         *record(E1, 3, salt="x"),
-        *record(E2, 2, follows=(head(E1, WHOLE),)),
+        *record(E2, 2, follows=(head(E1, FIRST_RECORD),)),
         heartbeat(E2, 2, None),
-        WHOLE[1]._replace(raw=json.dumps(json.loads(WHOLE[1].raw), indent=1).encode()),
+        FIRST_RECORD[1]._replace(raw=json.dumps(json.loads(FIRST_RECORD[1].raw), indent=1).encode()),
     )
 ]
 
@@ -48,7 +48,7 @@ EXPECTED = epochs(fact for raw in LOG for fact in entry(raw).facts)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_store_keeps_the_links_that_the_events_gave(store: Store, seed: int) -> None:
+def test_a_store_keeps_the_links_of_the_events(store: Store, seed: int) -> None:
     generator = random.Random(seed)  # noqa: S311  a test's order, not a secret
     log = LOG + generator.choices(LOG, k=5)
     generator.shuffle(log)
@@ -64,7 +64,7 @@ def test_a_store_keeps_the_links_that_the_events_gave(store: Store, seed: int) -
     assert epochs(memory.graph_facts()) == EXPECTED
 
 
-def test_another_service_works_out_the_links_of_what_it_did_not_store(cluster: Cluster) -> None:
+def test_another_service_derives_the_links_of_events_that_it_did_not_store(cluster: Cluster) -> None:
     url = cluster.new_database()
     with closing(open_store(url)) as store:
         store.add([entry(raw) for raw in LOG])

@@ -251,7 +251,7 @@ def swap_databases(cluster: Cluster, one: str, other: str) -> None:
             db.execute(f"ALTER SCHEMA {schema} RENAME TO {new}")  # type: ignore[call-overload]  our own names
 
 
-@pytest.mark.parametrize("how", ["appended", "heard", "knew"])
+@pytest.mark.parametrize("how", ["appended", "notified", "opened"])
 def test_a_fail_over_that_lost_known_events_is_refused_however_many_come_after_it(
     cluster: Cluster, url: str, two_stores: tuple[PostgresStore, PostgresStore], how: str
 ) -> None:
@@ -263,7 +263,7 @@ def test_a_fail_over_that_lost_known_events_is_refused_however_many_come_after_i
         match how:
             case "appended":
                 store.add([entry(event(2))])
-            case "heard":
+            case "notified":
                 other.add([entry(event(2))])
                 store.follow()
             case _:  # it was there when the store was opened

@@ -32,7 +32,7 @@ from tests.support.postgres import Cluster
 
 OLD_US = 1_000
 EACH = 128
-"""Events in a segment, fewer than in earnest."""
+"""Events in a segment: fewer than in production."""
 EVENTS = [
     json.dumps(event(run={"runId": f"run {number % 100}", "facets": {"n": facet(n=number)}})).encode()
     for number in range(3 * EACH)
@@ -60,7 +60,7 @@ def store(database: str | Path, segments: Path) -> Iterator[Store]:
         yield store
 
 
-def test_a_file_that_is_no_segment_is_passed_over_and_told_once(
+def test_a_file_that_is_not_a_segment_is_skipped_and_logged_once(
     store: Store, segments: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.catch_up()
@@ -73,13 +73,11 @@ def test_a_file_that_is_no_segment_is_passed_over_and_told_once(
 
     assert ranges == [range(EACH), range(EACH, 2 * EACH)]
     assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
-    told = [record for record in caplog.records if "ignoring a file" in record.message]
-    assert len(told) == 4  # each file, once by either
+    records = [record for record in caplog.records if "ignoring a file" in record.message]
+    assert len(records) == 4  # each of the two files, once by each of the two readers
 
 
-def test_a_clock_that_was_ahead_for_a_while_keeps_nothing_from_being_moved(
-    database: str | Path, segments: Path
-) -> None:
+def test_events_received_while_the_clock_was_ahead_do_not_prevent_a_move(database: str | Path, segments: Path) -> None:
     ahead = {5, *range(EACH - 3, EACH + 30)}
     with closing(open_store(database, segments)) as store:
         store.add(
@@ -97,13 +95,13 @@ def in_database(store: Store) -> int:
     return sum(bool(frame) for (frame,) in store._rows("SELECT packed FROM log"))
 
 
-def test_old_events_are_read_from_segments_as_they_were(store: Store, segments: Path) -> None:
+def test_old_events_are_read_from_segments_unchanged(store: Store, segments: Path) -> None:
     before = list(store.logged(range(len(EVENTS)))), dict.fromkeys(store.facts())
 
     store.catch_up()
     moved = retire(store, OLD_US + 1, each=EACH)
 
-    assert moved == 2 * EACH  # segments are written full only
+    assert moved == 2 * EACH  # only full segments are written
     assert in_database(store) == EACH
     assert (list(store.logged(range(len(EVENTS)))), dict.fromkeys(store.facts())) == before
     digest = parse_event(EVENTS[5]).stamp.digest
@@ -124,8 +122,8 @@ def test_a_segment_ends_with_fewer_events_once_they_take_enough_bytes(store: Sto
 
     ranges = Segments(segments).ranges()
     assert ranges[0] == range(10)
-    assert {len(places) for places in ranges} <= {9, 10, 11}
-    assert [place for places in ranges for place in places] == list(range(moved))
+    assert {len(indexes) for indexes in ranges} <= {9, 10, 11}
+    assert [index for indexes in ranges for index in indexes] == list(range(moved))
     assert 2 * EACH < moved <= len(EVENTS) - EACH // 2
     assert in_database(store) == len(EVENTS) - moved
     assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
@@ -176,7 +174,7 @@ def test_rows_of_a_database_that_is_older_than_its_segments_are_emptied(store: S
     assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
 
 
-def test_segments_that_were_swapped_are_read_as_soon_as_they_are_put_right(store: Store, segments: Path) -> None:
+def test_swapped_segments_are_read_as_soon_as_they_are_swapped_back(store: Store, segments: Path) -> None:
     store.catch_up()
     retire(store, OLD_US + 1, each=EACH)
     one, other = sorted(segments.iterdir())
@@ -205,11 +203,11 @@ def test_events_that_are_stored_or_new_stay_where_they_are(store: Store) -> None
     assert retire(store, 10_000, each=EACH) == EACH
 
 
-def test_facts_that_wait_keep_their_events_in_the_database(store: Store) -> None:
+def test_events_whose_facts_are_pending_stay_in_the_database(store: Store) -> None:
     assert retire(store, OLD_US + 1, each=EACH) == 0
 
 
-def test_a_store_with_segments_opens_again_and_is_copied_whole(
+def test_a_store_with_segments_opens_again_and_is_copied_completely(
     database: str | Path, segments: Path, tmp_path: Path
 ) -> None:
     with closing(open_store(database, segments)) as store:
@@ -224,7 +222,7 @@ def test_a_store_with_segments_opens_again_and_is_copied_whole(
         assert [logged.raw for logged in target.logged(range(len(EVENTS)))] == EVENTS
 
 
-def test_a_call_that_ended_between_file_and_database_is_carried_on(store: Store, segments: Path) -> None:
+def test_a_move_interrupted_between_file_and_database_is_completed_by_the_next(store: Store, segments: Path) -> None:
     store.catch_up()
     Segments(segments).write(0, EVENTS[:EACH])  # the first step alone
     (segments / ".writing-x").write_bytes(b"half")  # and half of another
@@ -236,7 +234,7 @@ def test_a_call_that_ended_between_file_and_database_is_carried_on(store: Store,
     assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
 
 
-def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segments: Path) -> None:
+def test_segments_of_another_log_remove_nothing_from_this_one(store: Store, segments: Path) -> None:
     store.catch_up()
     Segments(segments).write(0, EVENTS[1 : EACH + 1])
 
@@ -247,7 +245,7 @@ def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segm
 
 
 @pytest.mark.parametrize("damage", ["one byte", "cut short", "gone"])
-def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path, damage: str) -> None:
+def test_a_damaged_segment_is_reported_and_never_served(store: Store, segments: Path, damage: str) -> None:
     store.catch_up()
     retire(store, OLD_US + 1, each=EACH)
     path = min(segments.iterdir())
@@ -293,7 +291,7 @@ def test_a_facet_is_not_erased_where_its_segment_cannot_be_written(cluster: Clus
 
 
 def erase_killed(database: str | Path, segments: Path, erasure: Erasure, at: tuple[str, str, int]) -> None:
-    """Begin to erase, in a process that is killed when a function is called, or returns, for so many times."""
+    """Begin an erasure in a process that is killed at the nth call of a function, or return from it."""
     when, function, count = at
     code = (
         "import os, sys; from pathlib import Path\n"
@@ -318,7 +316,7 @@ def retired(database: str | Path, segments: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [5, EACH + 5])
-def test_an_erasure_that_was_cut_off_between_segment_and_database_counts_for_nothing(
+def test_an_erasure_interrupted_between_segment_and_database_has_no_effect(
     database: str | Path, segments: Path, place: int
 ) -> None:
     retired(database, segments)
@@ -337,9 +335,7 @@ def test_an_erasure_that_was_cut_off_between_segment_and_database_counts_for_not
         assert store.size() == len(EVENTS) + 1
 
 
-def test_an_erasure_brings_back_the_segment_of_another_one_that_was_cut_off(
-    database: str | Path, segments: Path
-) -> None:
+def test_an_erasure_restores_the_segment_of_an_earlier_interrupted_one(database: str | Path, segments: Path) -> None:
     retired(database, segments)
     erase_killed(database, segments, ERASURE, ("return", "_write_atomically", 1))
 
@@ -350,13 +346,13 @@ def test_an_erasure_brings_back_the_segment_of_another_one_that_was_cut_off(
     assert b"_deleted" in Segments(segments).raw(6)
 
 
-def test_what_was_erased_is_in_no_file_after_a_kill(tmp_path: Path) -> None:
+def test_an_erased_facet_is_in_no_file_after_a_kill(tmp_path: Path) -> None:
     database, segments = tmp_path / "headwater.db", tmp_path / "headwater.db.segments"
     retired(database, segments)
     half = segments / ".writing-x"
-    half.write_bytes(EVENTS[5])  # what a killed process left
+    half.write_bytes(EVENTS[5])  # left by a killed process
     frame = packed(EVENTS[5])
-    erase_killed(database, segments, ERASURE, ("call", "forget_freed", 2))  # the database has it, its files do not yet
+    erase_killed(database, segments, ERASURE, ("call", "forget_freed", 2))  # committed, with the old bytes in its files
     assert frame in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
 
     with closing(open_store(database)) as store:

@@ -25,47 +25,47 @@ from tests.component.store.test_store import entry, event
 from tests.support.disk import full_disk
 
 
-def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -> None:
+def test_facts_lost_in_a_crash_are_folded_again_from_the_log(tmp_path: Path) -> None:
     crashed = tmp_path / "crashed"
     crashed.mkdir()
     raws = [event(second, run) for second in range(3) for run in range(2)]
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         store.add([entry(raw) for raw in raws])
-        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts follow
+        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts are stored
             shutil.copy(file, crashed)
     with sqlite3.connect(crashed / "headwater.db") as database:
         assert database.execute("SELECT events, (SELECT count(*) FROM run_times) FROM folded").fetchone() == (0, 0)
     database.close()
 
     with closing(SqliteStore(crashed / "headwater.db")) as store:
-        kept = {fact.key: fact for fact in store.facts()}
+        stored_facts = {fact.key: fact for fact in store.facts()}
 
-    assert kept == fold(fact for raw in raws for fact in facts(parse_event(raw)))
+    assert stored_facts == fold(fact for raw in raws for fact in facts(parse_event(raw)))
 
 
 class OneUnreadable(SqliteStore):
-    """One where an error comes of reading the second entry that nobody expects."""
+    """A store where reading the second entry raises an unexpected error."""
 
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
         return cast(bytes, None) if place == 1 else super()._unpacked(place, digest, frame)
 
 
-def test_an_entry_that_an_unexpected_error_comes_of_says_nothing_and_stops_no_start(tmp_path: Path) -> None:
+def test_an_entry_that_raises_an_unexpected_error_adds_no_facts_and_prevents_no_start(tmp_path: Path) -> None:
     crashed = tmp_path / "crashed"
     crashed.mkdir()
     raws = [event(0, run) for run in range(3)]
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         store.add([entry(raw) for raw in raws])
-        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts follow
+        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts are stored
             shutil.copy(file, crashed)
 
     with closing(OneUnreadable(crashed / "headwater.db")) as store:
-        kept = {fact.key: fact for fact in store.facts()}
+        stored_facts = {fact.key: fact for fact in store.facts()}
 
-    assert kept == fold(fact for raw in (raws[0], raws[2]) for fact in facts(parse_event(raw)))
+    assert stored_facts == fold(fact for raw in (raws[0], raws[2]) for fact in facts(parse_event(raw)))
 
 
-def test_what_an_unexpected_error_comes_of_is_none_in_copies_and_pasts_either(
+def test_an_entry_that_raises_an_unexpected_error_is_left_out_of_copies_and_pasts(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     logged = LoggedEvent(0, b"", 0, 0, "START", "unsigned", None, cast(bytes, None))
@@ -74,22 +74,22 @@ def test_what_an_unexpected_error_comes_of_is_none_in_copies_and_pasts_either(
     assert "TypeError" in caplog.text
 
 
-def test_rows_that_are_given_up_after_their_database_was_closed_say_nothing(tmp_path: Path) -> None:
+def test_rows_abandoned_after_their_database_was_closed_raise_no_error(tmp_path: Path) -> None:
     connection = SqliteConnection(tmp_path / "headwater.db")
-    with closing(cast(Generator[Row], connection.rows("VALUES (1), (2)"))) as rows:  # as when nobody has it any more
+    with closing(cast(Generator[Row], connection.rows("VALUES (1), (2)"))) as rows:  # as when it is garbage collected
         first = next(rows)
         connection.close()
 
     assert first == (1,)
 
 
-def test_a_second_process_on_one_database_is_told_so(tmp_path: Path) -> None:
+def test_a_second_process_on_one_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)), pytest.raises(SetupError, match=r"another process \(pid \d+\) serves"):
         SqliteStore(path)
 
 
-def test_what_is_stored_is_for_its_user_alone_whatever_the_umask(tmp_path: Path) -> None:
+def test_files_are_accessible_to_their_user_only_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         store = SqliteStore(tmp_path / "headwater.db")
@@ -104,7 +104,7 @@ def test_what_is_stored_is_for_its_user_alone_whatever_the_umask(tmp_path: Path)
     assert set(modes.values()) == {0o600}, modes
 
 
-def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     path.write_bytes(b"no database at all" * 100)
 
@@ -114,7 +114,7 @@ def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that every user may look into."""
+    """A folder that every user may read."""
     with TemporaryDirectory() as name:
         path = Path(name)
         path.chmod(0o755)
@@ -123,7 +123,7 @@ def folder() -> Iterator[Path]:
 
 @contextmanager
 def without_rights(*paths: Path) -> Iterator[None]:
-    """Be a user who may read these and not write them."""
+    """Run as a user who may read these paths, but not write them."""
     for path in paths:
         path.chmod(0o555 if path.is_dir() else 0o444)
     user = os.geteuid()
@@ -138,10 +138,10 @@ def without_rights(*paths: Path) -> Iterator[None]:
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(folder: Path) -> None:
-    with without_rights(folder), pytest.raises(SetupError) as refused:
+    with without_rights(folder), pytest.raises(SetupError) as error:
         SqliteStore(folder / "home" / "headwater.db")
 
-    assert str(refused.value) == (
+    assert str(error.value) == (
         f"cannot write {folder}/home: Permission denied; "
         "let this user write there, or set HEADWATER_HOME to another folder"
     )
@@ -159,13 +159,13 @@ def test_a_database_that_cannot_be_written_is_named_with_what_to_do(folder: Path
     SqliteStore(path).close()
     path.with_name("headwater.db.lock").chmod(0o666)
 
-    with without_rights(folder, path), pytest.raises(SetupError) as refused:
+    with without_rights(folder, path), pytest.raises(SetupError) as error:
         SqliteStore(path)
 
-    assert str(refused.value).startswith(f"cannot open the database {path}: attempt to write a readonly database; let")
+    assert str(error.value).startswith(f"cannot open the database {path}: attempt to write a readonly database; let")
 
 
-def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported_with_the_advice_to_restore_a_backup(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     SqliteStore(path).close()
     raw = path.read_bytes()
@@ -175,7 +175,7 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
-def test_no_event_is_to_blame_for_a_page_that_is_damaged_and_none_loses_its_facts(tmp_path: Path) -> None:
+def test_a_damaged_page_is_not_blamed_on_an_event_and_no_event_loses_its_facts(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as database:
@@ -194,32 +194,32 @@ def test_no_event_is_to_blame_for_a_page_that_is_damaged_and_none_loses_its_fact
         assert database.execute("SELECT events FROM folded").fetchone() == (0,)
 
 
-def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_disk_without_room_for_facts_lost_in_a_crash_is_reported_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store:
         store.add([entry(event(0, 0))])
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:  # its files beside the file stay there
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:  # the files next to the database stay there
         database.execute("UPDATE folded SET events = 0")
 
-        with full_disk(), pytest.raises(SetupError) as refused:
+        with full_disk(), pytest.raises(SetupError) as error:
             SqliteStore(path)
 
-    assert str(refused.value).startswith(f"cannot open the database {path}: disk I/O error; check its disk")
+    assert str(error.value).startswith(f"cannot open the database {path}: disk I/O error; check its disk")
     SqliteStore(path).close()
 
 
-def test_a_store_that_may_not_be_read_is_not_said_to_be_none(folder: Path) -> None:
+def test_a_store_without_read_permission_is_not_reported_as_missing(folder: Path) -> None:
     path = folder / "headwater.db"
     SqliteStore(path).close()
 
     path.chmod(0)
     with without_rights(folder):
-        for opened in (open_existing, open_reader):
+        for open_store in (open_existing, open_reader):
             with pytest.raises(SetupError, match=r"cannot (write|open).*; let this user write there"):
-                opened(path, folder)
+                open_store(path, folder)
 
 
-def test_the_store_of_a_process_that_was_killed_is_to_be_had_once_what_it_started_has_ended_too(tmp_path: Path) -> None:
+def test_the_store_of_a_killed_process_can_be_opened_once_its_child_processes_have_ended(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     code = f"""
 import os, subprocess

@@ -1,4 +1,4 @@
-"""The Merkle tree over the log is written with it, whichever database keeps it and whoever appends."""
+"""The Merkle tree over the log is written with it, in whichever database and by whichever process."""
 
 import sqlite3
 from contextlib import closing
@@ -42,15 +42,15 @@ def many(count: int) -> list[bytes]:
 
 
 def leaves(store: Reader) -> list[bytes]:
-    """The leaves, worked out again from what the log holds."""
+    """The leaves, computed again from the log."""
     logged = list(store.logged(range(store.size())))
     seals = store.tree.seals(range(store.size()))
-    again = [
+    computed = [
         seal(each.raw, Found("event", each.received_us, each.verdict, each.key_id), sealed.salt)
         for each, sealed in zip(logged, seals, strict=True)
     ]
-    assert again == seals
-    return [each.leaf for each in again]
+    assert computed == seals
+    return [each.leaf for each in computed]
 
 
 def test_each_entry_has_its_leaf_in_the_order_of_the_log(store: Store) -> None:
@@ -74,21 +74,21 @@ def test_each_leaf_has_a_salt_of_its_own(store: Store) -> None:
 def test_proofs_are_made_from_tiles_for_any_size_that_the_log_had(store: Store) -> None:
     for begin in range(0, 600, 150):
         store.add([entry(raw) for raw in many(600)[begin : begin + 150]])
-    whole = leaves(store)
-    head = Growth(EMPTY, whole).frontier
+    all_leaves = leaves(store)
+    head = Growth(EMPTY, all_leaves).frontier
 
-    assert store.tree.tile(1, 0, 2) == [Growth(EMPTY, whole[at : at + 256]).frontier.root for at in (0, 256)]
+    assert store.tree.tile(1, 0, 2) == [Growth(EMPTY, all_leaves[at : at + 256]).frontier.root for at in (0, 256)]
     for size in (1, 255, 256, 257, 512, 599, 600):
         then = store.tree.frontier(size)
-        assert then == Growth(EMPTY, whole[:size]).frontier
+        assert then == Growth(EMPTY, all_leaves[:size]).frontier
         proof = consistency_proof(size, 600, store.tree.node)
         assert is_consistent(size, then.root, 600, head.root, proof)
         for index in {0, size // 2, size - 1}:
             proof = inclusion_proof(index, size, store.tree.node)
-            assert is_included(whole[index], index, size, proof, then.root)
+            assert is_included(all_leaves[index], index, size, proof, then.root)
 
 
-def test_what_is_stored_twice_stands_in_the_tree_once(store: Store) -> None:
+def test_an_event_that_is_stored_twice_is_in_the_tree_once(store: Store) -> None:
     store.add([entry(event())])
     head = store.growth.frontier
 
@@ -97,12 +97,12 @@ def test_what_is_stored_twice_stands_in_the_tree_once(store: Store) -> None:
     assert store.growth.frontier == head
 
 
-def test_a_tree_that_lacks_hashes_is_told_so(store: Store) -> None:
+def test_hashes_that_a_tree_lacks_are_reported(store: Store) -> None:
     with pytest.raises(UnavailableError, match="the tree lacks hashes 0 to 5 of level 0"):
         store.tree.tile(0, 0, 5)
 
 
-def test_two_services_let_one_tree_grow(cluster: Cluster) -> None:
+def test_two_services_append_to_one_tree(cluster: Cluster) -> None:
     url = cluster.new_database()
     with closing(open_store(url)) as one, closing(open_store(url)) as other:
         for number, raw in enumerate(many(20)):
@@ -128,13 +128,13 @@ def test_a_log_that_was_begun_without_a_tree_gets_one_once(database: str | Path)
 
 
 def _opened_without_a_tree(database: str | Path) -> Store:
-    """A store as the first shape was."""
+    """A store of the first version, which had no tree."""
     kind = type("Treeless", (SqliteStore if isinstance(database, Path) else PostgresStore,), {"has_tree": False})
     store: Store = kind(database)
     return store
 
 
-def test_an_old_service_that_appends_beside_a_new_one_does_not_break_the_tree(
+def test_an_old_service_that_appends_alongside_a_new_one_does_not_break_the_tree(
     database: str | Path,
 ) -> None:
     with closing(open_store(database)) as before:
@@ -156,11 +156,11 @@ def test_copying_keeps_the_tree(store: Store, tmp_path: Path) -> None:
     store.add([entry(raw) for raw in many(5)])
 
     with closing(open_store(tmp_path / "copy.db")) as copied:
-        told = copy(store, copied, lambda done, total: None)
+        result = copy(store, copied, lambda done, total: None)
 
-        assert told.is_same
+        assert result.is_same
         assert copied.tree.seals(range(5)) == store.tree.seals(range(5))
-        assert told.target.tree == store.tree.frontier().root.hex()
+        assert result.target.tree == store.tree.frontier().root.hex()
 
 
 def test_a_past_needs_no_tree(store: Store) -> None:
@@ -172,19 +172,19 @@ def test_a_past_needs_no_tree(store: Store) -> None:
         assert past.tree.size() == 0
 
 
-def test_a_facet_is_erased_wherever_it_is_kept(store: Store) -> None:
+def test_a_facet_is_erased_wherever_it_is_stored(store: Store) -> None:
     raws = [event().replace(b'"run":{', b'"run":{"facets":{"owner":{"n":%d}},' % number) for number in range(4)]
     store.add([entry(raw) for raw in raws])
     head = store.growth.frontier
 
-    gone, told = erase(store, Erasure(2, "run.facets.owner", "asked for", "ann", "1", 7))
+    erased_paths, log_index = erase(store, Erasure(2, "run.facets.owner", "asked for", "ann", "1", 7))
 
-    assert (gone, told) == (["run.facets.owner"], 4)
+    assert (erased_paths, log_index) == (["run.facets.owner"], 4)
     erased = raws[2].replace(b'{"n":2}', b'{"_deleted":true}')
     log = [*raws[:2], erased, raws[3]]
     assert [logged.raw for logged in store.logged(range(4))] == log
     assert store.tree.frontier(4) == head
-    kept = store.tree.seals(range(2, 3))[0]
-    assert kept.leaf == leaf_hash(leaf_data(kept.commitment, Found("event", 1, "unsigned", None)))
-    said = [fact for fact in store.facts() if not isinstance(fact, Edit)]
-    assert {fact.key: fact for fact in said} == fold(fact for raw in log for fact in facts(parse_event(raw)))
+    sealed = store.tree.seals(range(2, 3))[0]
+    assert sealed.leaf == leaf_hash(leaf_data(sealed.commitment, Found("event", 1, "unsigned", None)))
+    event_facts = [fact for fact in store.facts() if not isinstance(fact, Edit)]
+    assert {fact.key: fact for fact in event_facts} == fold(fact for raw in log for fact in facts(parse_event(raw)))
