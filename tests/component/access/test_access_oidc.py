@@ -1,4 +1,4 @@
-"""Bearer tokens, signed here by real keys, and checked by the keys that a server of this test serves."""
+"""Bearer tokens, signed here with real keys, and checked with the keys that a server of this test serves."""
 
 import asyncio
 import hmac
@@ -42,12 +42,12 @@ class Identity:
     def __init__(self) -> None:
         self.keys: list[Any] = [RSA, EC, ED]
         self.status = 200
-        self.asked = 0
+        self.requests = 0
         self.url = ""
 
     def jwks(self) -> bytes:
-        told = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
-        return json.dumps({"keys": told}).encode()
+        keys = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
+        return json.dumps({"keys": keys}).encode()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def identity() -> Iterator[Identity]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            identity.asked += 1
+            identity.requests += 1
             self.send_response(identity.status)
             self.end_headers()
             self.wfile.write(identity.jwks())
@@ -89,15 +89,15 @@ class Clock:
         return self.now_s
 
 
-def provider(source: str, kept: Path | None = None, clock: Callable[[], float] | None = None) -> Provider:
+def provider(source: str, cache: Path | None = None, clock: Callable[[], float] | None = None) -> Provider:
     config = OidcConfig(issuer="https://id.example.org", audience="headwater", jwks=source)
-    keys = ProviderKeys(config.jwks, config.refresh_s, kept, clock or Clock())
+    keys = ProviderKeys(config.jwks, config.refresh_s, cache, clock or Clock())
     return Provider(config, keys, lambda: NOW_S * 1_000_000)
 
 
 def token(key: RSAKey | ECKey | OKPKey = RSA, alg: str = "RS256", **claims: object) -> str:
-    told = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
-    return jwt.encode({"alg": alg, "kid": key.kid}, told, key, algorithms=[alg])
+    payload = {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None}
+    return jwt.encode({"alg": alg, "kid": key.kid}, payload, key, algorithms=[alg])
 
 
 def unsigned(alg: str) -> str:
@@ -106,7 +106,7 @@ def unsigned(alg: str) -> str:
 
 
 def by_shared_secret(secret: bytes) -> str:
-    """The old confusion of keys: what is public taken for a secret. The library would not sign this."""
+    """The classic key confusion: a public key used as a shared secret. The library would not sign this."""
     text = unsigned("HS256")
     signature = hmac.digest(secret, text.encode(), "sha256")
     return f"{text}.{urlsafe_b64encode(signature).decode().rstrip('=')}"
@@ -117,20 +117,20 @@ def admitted(provider: Provider, token: str) -> Caller:
 
 
 @pytest.mark.parametrize(("key", "alg"), [(RSA, "RS256"), (RSA, "PS384"), (EC, "ES256"), (ED, "Ed25519")])
-def test_a_token_of_the_provider_says_who_it_is_and_what_they_were_given(
+def test_a_token_of_the_provider_gives_the_caller_their_name_and_grant(
     identity: Identity, key: RSAKey | ECKey | OKPKey, alg: str
 ) -> None:
     caller = admitted(provider(identity.url), token(key, alg))
 
     assert caller.name == "oidc:alice"
-    assert caller.grant.roles == {"read"}  # a role of another program is none here
+    assert caller.grant.roles == {"read"}  # a role of another program does not count here
     assert caller.grant.scopes == ("sales*", "lake")
     assert caller.grant.knows_restricted is False
     assert caller.until_us == (NOW_S + 660) * 1_000_000
 
 
 @pytest.mark.parametrize(
-    ("claims", "names"),
+    ("claims", "message"),
     [
         ({"iss": "https://id.example.com"}, "iss"),
         ({"iss": None}, "iss"),
@@ -142,10 +142,10 @@ def test_a_token_of_the_provider_says_who_it_is_and_what_they_were_given(
         ({"sub": None}, "sub"),
     ],
 )
-def test_a_token_for_others_or_of_another_time_is_refused_by_the_claim_that_is_wrong(
-    identity: Identity, claims: dict[str, object], names: str
+def test_a_token_with_a_wrong_claim_is_refused_and_the_claim_is_named(
+    identity: Identity, claims: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(UnauthenticatedError, match=names):
+    with pytest.raises(UnauthenticatedError, match=message):
         admitted(provider(identity.url), token(**claims))
 
 
@@ -153,7 +153,7 @@ def test_clocks_may_be_a_minute_apart(identity: Identity) -> None:
     assert admitted(provider(identity.url), token(exp=NOW_S - 59, nbf=NOW_S + 59)).name == "oidc:alice"
 
 
-def test_a_token_by_another_key_by_a_shared_secret_by_none_or_altered_is_refused(identity: Identity) -> None:
+def test_a_forged_or_malformed_token_is_refused(identity: Identity) -> None:
     good = token()
     head, body, signature = good.split(".")
     forged = [
@@ -168,32 +168,32 @@ def test_a_token_by_another_key_by_a_shared_secret_by_none_or_altered_is_refused
     ]
 
     for each in forged:
-        with pytest.raises(UnauthenticatedError) as refused:
+        with pytest.raises(UnauthenticatedError) as error:
             admitted(provider(identity.url), each)
-        assert each not in str(refused.value)
+        assert each not in str(error.value)
 
 
-def test_a_key_that_is_new_is_fetched_and_one_that_nobody_has_is_not_asked_for_again_and_again(
+def test_a_new_key_is_fetched_and_an_unknown_one_is_not_requested_again_and_again(
     identity: Identity,
 ) -> None:
     clock = Clock()
     new = RSAKey.generate_key(2048, {"kid": "new", "use": "sig"})
-    keys = provider(identity.url, clock=clock)
+    oidc = provider(identity.url, clock=clock)
 
-    async def ask() -> list[str]:
-        told = [(await keys.caller_of(token())).name]
+    async def authenticate() -> list[str]:
+        names = [(await oidc.caller_of(token())).name]
         for key in (new, STRANGER):
             identity.keys = [RSA, new]
             clock.now_s += 31
-            told.append((await keys.caller_of(token(key))).name if key is new else "")
+            names.append((await oidc.caller_of(token(key))).name if key is new else "")
         unknown = RSAKey.generate_key(2048, {"kid": "nobody", "use": "sig"})
         for _ in range(5):
             with pytest.raises(UnauthenticatedError):
-                await keys.caller_of(token(unknown))
-        return told
+                await oidc.caller_of(token(unknown))
+        return names
 
-    assert asyncio.run(ask()) == ["oidc:alice", "oidc:alice", ""]
-    assert identity.asked == 3
+    assert asyncio.run(authenticate()) == ["oidc:alice", "oidc:alice", ""]
+    assert identity.requests == 3
 
 
 @pytest.mark.parametrize(
@@ -207,53 +207,53 @@ def test_a_key_that_is_new_is_fetched_and_one_that_nobody_has_is_not_asked_for_a
         "no object",
     ],
 )
-def test_a_key_that_cannot_be_read_hides_none_of_the_others(identity: Identity, unreadable: object) -> None:
+def test_a_key_that_cannot_be_read_does_not_hide_the_others(identity: Identity, unreadable: object) -> None:
     identity.keys = [unreadable, RSA]
 
     assert admitted(provider(identity.url), token()).name == "oidc:alice"
 
 
-def test_a_key_that_was_withdrawn_while_nobody_asked_is_not_taken_once_more(identity: Identity) -> None:
+def test_a_key_that_was_withdrawn_while_no_token_came_is_not_accepted_once_more(identity: Identity) -> None:
     clock = Clock()
-    keys = provider(identity.url, clock=clock)
+    oidc = provider(identity.url, clock=clock)
 
-    async def ask() -> None:
-        await keys.caller_of(token())
+    async def authenticate() -> None:
+        await oidc.caller_of(token())
         identity.keys = [EC]
         clock.now_s += 60 * 60 * 24 * 3
         with pytest.raises(UnauthenticatedError):
-            await keys.caller_of(token())
+            await oidc.caller_of(token())
 
-    asyncio.run(ask())
+    asyncio.run(authenticate())
 
 
-def test_what_was_fetched_serves_while_the_provider_is_away_also_after_a_start(
+def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
     identity: Identity, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "access" / "jwks.json"
+    cache = tmp_path / "access" / "jwks.json"
     clock = Clock()
-    before = provider(identity.url, kept, clock)
+    before = provider(identity.url, cache, clock)
 
-    async def ask() -> None:
+    async def authenticate() -> None:
         await before.caller_of(token())
         identity.status = 503
         clock.now_s += 3_600
         await before.caller_of(token())
         await before.caller_of(token())
 
-    asyncio.run(ask())
+    asyncio.run(authenticate())
 
-    assert admitted(provider(identity.url, kept), token()).name == "oidc:alice"
+    assert admitted(provider(identity.url, cache), token()).name == "oidc:alice"
 
 
-def test_without_any_keys_nobody_is_let_in_and_the_fault_is_not_theirs(identity: Identity, tmp_path: Path) -> None:
+def test_without_any_keys_a_token_is_refused_as_unavailable(identity: Identity, tmp_path: Path) -> None:
     identity.status = 500
 
     with pytest.raises(UnavailableError, match="identity provider's keys"):
         admitted(provider(identity.url), token())
 
 
-def test_keys_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_keys_may_be_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "provider.jwks"
     file.write_text(json.dumps(KeySet([EC]).as_dict(private=False)))
 

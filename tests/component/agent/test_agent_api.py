@@ -41,10 +41,10 @@ def api(agent: Agent) -> TestClient:
 
 
 def deployed(api: TestClient, text: str = PIPELINE, **more: object) -> dict[str, Any]:
-    answer = api.post("/jobs", json={"source": text, "by": "ann", **more})
-    assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    response = api.post("/jobs", json={"source": text, "by": "ann", **more})
+    assert response.status_code == 201, response.text
+    job: dict[str, Any] = response.json()
+    return job
 
 
 def test_a_deployed_job_is_listed_and_described_with_its_text(api: TestClient) -> None:
@@ -94,19 +94,19 @@ def test_a_job_that_reaches_one_bucket_in_two_ways_is_refused(api: TestClient) -
 
 
 def test_a_pipeline_that_is_wrong_is_refused_with_every_problem(api: TestClient) -> None:
-    answer = api.post("/jobs", json={"source": "name: orders\nnamspace: edge\n", "path": "/edge/orders.yaml"})
+    response = api.post("/jobs", json={"source": "name: orders\nnamspace: edge\n", "path": "/edge/orders.yaml"})
 
-    assert answer.status_code == 400
-    assert "/edge/orders.yaml:2:1: namspace: unknown key, did you mean 'namespace'?" in answer.json()["message"]
+    assert response.status_code == 400
+    assert "/edge/orders.yaml:2:1: namspace: unknown key, did you mean 'namespace'?" in response.json()["message"]
 
 
 def test_an_endpoint_beyond_the_region_is_refused_when_it_is_deployed(api: TestClient) -> None:
     elsewhere = f"{PIPELINE}lineage: {{http: {{endpoint: 'http://elsewhere:5000/api/v1/lineage'}}}}"
 
-    answer = api.post("/jobs", json={"source": elsewhere})
+    response = api.post("/jobs", json={"source": elsewhere})
 
-    assert answer.status_code == 400
-    assert "lineage.http.endpoint: http://elsewhere:5000/api/v1/lineage is not in" in answer.json()["message"]
+    assert response.status_code == 400
+    assert "lineage.http.endpoint: http://elsewhere:5000/api/v1/lineage is not in" in response.json()["message"]
 
 
 def test_a_rerun_waits_for_the_worker_and_a_second_one_is_refused(api: TestClient) -> None:
@@ -119,7 +119,7 @@ def test_a_rerun_waits_for_the_worker_and_a_second_one_is_refused(api: TestClien
     assert (second.status_code, "already running" in second.json()["message"]) == (400, True)
 
 
-def test_a_stopped_job_says_who_stopped_it_and_why_and_starts_no_more(api: TestClient) -> None:
+def test_a_stopped_job_shows_who_stopped_it_and_why_and_does_not_start_again(api: TestClient) -> None:
     job = deployed(api)
     run_id = api.post(f"/jobs/{job['id']}/rerun", json={}).json()["runId"]
 
@@ -131,7 +131,7 @@ def test_a_stopped_job_says_who_stopped_it_and_why_and_starts_no_more(api: TestC
     assert [step["state"] for step in execution["transitions"]] == ["pending", "stopped"]
 
 
-def test_a_job_that_is_stopped_before_it_ever_ran_is_stopped_and_waits_for_nothing(api: TestClient) -> None:
+def test_a_job_that_is_stopped_before_it_ever_ran_is_stopped_at_once(api: TestClient) -> None:
     job = deployed(api)
 
     stopped = api.post(f"/jobs/{job['id']}/stop", json={}).json()
@@ -139,7 +139,7 @@ def test_a_job_that_is_stopped_before_it_ever_ran_is_stopped_and_waits_for_nothi
     assert (job["state"], stopped["state"], stopped["wanted"]) == ("pending", "stopped", "stopped")
 
 
-def test_a_new_version_supersedes_what_runs_of_the_old(api: TestClient) -> None:
+def test_a_new_version_supersedes_a_running_execution_of_the_old_one(api: TestClient) -> None:
     job = deployed(api)
     run_id = api.post(f"/jobs/{job['id']}/rerun", json={}).json()["runId"]
 
@@ -148,11 +148,11 @@ def test_a_new_version_supersedes_what_runs_of_the_old(api: TestClient) -> None:
     assert (again["id"], again["version"]) == (job["id"], 2)
     assert api.get(f"/executions/{run_id}").json()["stop"]["reason"] == "superseded"
     history = api.get(f"/jobs/{job['id']}/history").json()
-    assert [one["version"] for one in history["versions"]] == [2, 1]
-    assert [one["runId"] for one in history["executions"]] == [run_id]
+    assert [each["version"] for each in history["versions"]] == [2, 1]
+    assert [each["runId"] for each in history["executions"]] == [run_id]
 
 
-def test_a_deleted_job_is_not_found_any_more(api: TestClient) -> None:
+def test_a_deleted_job_is_no_longer_found(api: TestClient) -> None:
     job = deployed(api)
 
     assert api.delete(f"/jobs/{job['id']}").status_code == 202
@@ -179,24 +179,24 @@ def test_a_deleted_job_is_not_found_any_more(api: TestClient) -> None:
     ],
 )
 def test_every_refusal_has_one_shape(api: TestClient, method: str, path: str, body: object, status: int) -> None:
-    answer = api.request(method, path, json=body)
+    response = api.request(method, path, json=body)
 
-    assert answer.status_code == status
-    assert answer.json().keys() == {"code", "message"}
-    assert answer.json()["code"] == status
+    assert response.status_code == status
+    assert response.json().keys() == {"code", "message"}
+    assert response.json()["code"] == status
 
 
-def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_without_the_token_is_refused_and_logged(agent: Agent, caplog: pytest.LogCaptureFixture) -> None:
     guarded = TestClient(create_api(agent, "s3cret"), base_url="http://agent/api/v1")
 
     refused = [guarded.get("/node"), guarded.get("/node", headers={"Authorization": "Bearer s3cre"})]
-    welcome = guarded.get("/node", headers={"Authorization": "Bearer s3cret"})
+    admitted = guarded.get("/node", headers={"Authorization": "Bearer s3cret"})
 
-    assert [answer.status_code for answer in refused] == [401, 401]
-    assert welcome.json()["jobs"] == 0
-    told = [vars(each) for each in caplog.records if each.message == "a request was refused"]
-    assert [each["route"] for each in told] == ["/api/v1/node"] * 2
-    assert "s3cre" not in str(told)
+    assert [response.status_code for response in refused] == [401, 401]
+    assert admitted.json()["jobs"] == 0
+    records = [vars(record) for record in caplog.records if record.message == "a request was refused"]
+    assert [record["route"] for record in records] == ["/api/v1/node"] * 2
+    assert "s3cre" not in str(records)
 
 
 @pytest.mark.parametrize(
@@ -208,58 +208,58 @@ def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent, caplog
         rb'{"source": "name: a", "\ud800": "x"}',
     ],
 )
-def test_half_of_a_surrogate_pair_is_refused_as_no_text(api: TestClient, body: bytes) -> None:
-    answer = api.post("/jobs", content=body, headers={"Content-Type": "application/json"})
+def test_half_of_a_surrogate_pair_is_refused(api: TestClient, body: bytes) -> None:
+    response = api.post("/jobs", content=body, headers={"Content-Type": "application/json"})
 
-    assert (answer.status_code, answer.json().keys()) == (422, {"code", "message"})
+    assert (response.status_code, response.json().keys()) == (422, {"code", "message"})
 
 
-def asked(app: FastAPI, *chunks: bytes, **headers: str) -> tuple[int, int]:
-    """The status of a post of such a body to `/jobs`, and how many of its chunks were taken."""
-    taken = iter(chunks)
-    left = list(chunks)
-    told: list[MutableMapping[str, Any]] = []
+def post_in_chunks(app: FastAPI, *chunks: bytes, **headers: str) -> tuple[int, int]:
+    """Post a body in these chunks to `/jobs`; the status, and how many chunks were read."""
+    remaining = iter(chunks)
+    unread = list(chunks)
+    messages: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
-        left.pop()
-        return {"type": "http.request", "body": next(taken), "more_body": bool(left)}
+        unread.pop()
+        return {"type": "http.request", "body": next(remaining), "more_body": bool(unread)}
 
     async def send(message: MutableMapping[str, Any]) -> None:
-        told.append(message)
+        messages.append(message)
 
     headers = {"content-type": "application/json", **headers}
     fields = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "POST", "path": "/api/v1/jobs", "query_string": b"", "headers": fields}
     asyncio.run(app(scope, receive, send))
-    return told[0]["status"], len(chunks) - len(left)
+    return messages[0]["status"], len(chunks) - len(unread)
 
 
-def test_who_has_no_token_is_refused_before_the_body_is_read(agent: Agent) -> None:
+def test_a_request_without_the_token_is_refused_before_its_body_is_read(agent: Agent) -> None:
     guarded = create_api(agent, "s3cret")
 
-    assert asked(guarded, b"{", b"}") == (401, 0)
-    assert asked(guarded, b"{", b"}", authorization="Bearer s3cre") == (401, 0)
-    assert asked(guarded, b"{", b"}", authorization="Bearer s3cret") == (422, 2)
+    assert post_in_chunks(guarded, b"{", b"}") == (401, 0)
+    assert post_in_chunks(guarded, b"{", b"}", authorization="Bearer s3cre") == (401, 0)
+    assert post_in_chunks(guarded, b"{", b"}", authorization="Bearer s3cret") == (422, 2)
 
 
 def test_a_body_is_read_up_to_a_limit_and_then_refused(agent: Agent) -> None:
     chunks = [b" " * (1 << 20)] * 64
 
-    status, taken = asked(create_api(agent, None), *chunks)
+    status, chunks_read = post_in_chunks(create_api(agent, None), *chunks)
 
-    assert (status, taken < 20) == (413, True)
-    assert asked(create_api(agent, None), b"{}", **{"content-length": str(1 << 30)}) == (413, 0)
+    assert (status, chunks_read < 20) == (413, True)
+    assert post_in_chunks(create_api(agent, None), b"{}", **{"content-length": str(1 << 30)}) == (413, 0)
 
 
-def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_agent_starts(
+def test_a_job_that_the_agents_file_no_longer_allows_is_refused_when_the_agent_starts(
     agent: Agent, api: TestClient
 ) -> None:
     job = deployed(api)
     narrower = replace(agent.context, config=AgentConfig(allowed_endpoints=("https://lineage.eu.example",)))
 
-    again = TestClient(create_api(Agent(agent.store, narrower), None), base_url="http://agent/api/v1")
+    restarted = TestClient(create_api(Agent(agent.store, narrower), None), base_url="http://agent/api/v1")
 
-    told = again.get(f"/jobs/{job['id']}").json()
-    assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not in" in told["problem"]
-    assert told["nextStart"] is None
-    assert again.post(f"/jobs/{job['id']}/rerun", json={}).status_code == 400
+    answer = restarted.get(f"/jobs/{job['id']}").json()
+    assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not in" in answer["problem"]
+    assert answer["nextStart"] is None
+    assert restarted.post(f"/jobs/{job['id']}/rerun", json={}).status_code == 400

@@ -1,4 +1,4 @@
-"""What the agent starts when, on a machine whose clock is set back and forth, and whose jobs come and go."""
+"""When the agent starts jobs, on a machine whose clock is set back and forth, and whose jobs come and go."""
 
 import asyncio
 from collections.abc import Iterator
@@ -46,10 +46,10 @@ def agent(tmp_path: Path, clock: Clock) -> Iterator[Agent]:
         yield Agent(store, AgentContext(home=tmp_path, config=AgentConfig(), now=clock, new_run_id=new_run_id))
 
 
-def ran(agent: Agent, job: Job, at: datetime, state: str = "completed") -> Execution:
-    """An execution that is over, as of this time of a clock."""
-    one = Execution(run_id=new_run_id(), job_id=job.id, version=job.version, trigger="schedule", created_at=at)
-    over = replace(one, state=state, started_at=at, ended_at=at + MINUTE / 2)  # type: ignore[arg-type]
+def record_ended(agent: Agent, job: Job, at: datetime, state: str = "completed") -> Execution:
+    """Record an execution that ended, as of this time of the clock."""
+    created = Execution(run_id=new_run_id(), job_id=job.id, version=job.version, trigger="schedule", created_at=at)
+    over = replace(created, state=state, started_at=at, ended_at=at + MINUTE / 2)  # type: ignore[arg-type]
     agent.store.record(at, over)
     return over
 
@@ -67,12 +67,12 @@ def starts_at(agent: Agent, job: Job, clock: Clock) -> datetime | None:
         ("{backoff: {first: 5m}}", "failed", 5 * MINUTE),
     ],
 )
-def test_a_clock_that_is_set_back_by_a_year_holds_up_no_start_by_a_year(
+def test_a_clock_that_is_set_back_by_a_year_delays_no_start_by_a_year(
     agent: Agent, clock: Clock, policy: str, state: str, wait: timedelta
 ) -> None:
     clock.time = AHEAD
     job = agent.deploy(pipeline(policy), None)
-    ran(agent, job, AHEAD, state)
+    record_ended(agent, job, AHEAD, state)
     clock.time = NOW
 
     planned = [starts_at(agent, job, clock)]
@@ -80,7 +80,7 @@ def test_a_clock_that_is_set_back_by_a_year_holds_up_no_start_by_a_year(
     planned.append(starts_at(agent, job, clock))
 
     clock.time = NOW + wait
-    ran(agent, job, NOW + wait, state)
+    record_ended(agent, job, NOW + wait, state)
     following = starts_at(agent, job, clock)
 
     assert planned == [NOW + wait, NOW + wait]
@@ -88,7 +88,7 @@ def test_a_clock_that_is_set_back_by_a_year_holds_up_no_start_by_a_year(
     assert timedelta(0) < following - clock() <= 3 * wait
 
 
-def test_what_was_deployed_before_the_clock_was_set_back_starts_all_the_same(agent: Agent, clock: Clock) -> None:
+def test_a_job_that_was_deployed_before_the_clock_was_set_back_starts_all_the_same(agent: Agent, clock: Clock) -> None:
     clock.time = AHEAD
     job = agent.deploy(pipeline("{restart: never}"), None)
 
@@ -99,24 +99,24 @@ def test_what_was_deployed_before_the_clock_was_set_back_starts_all_the_same(age
 
 def test_a_correction_of_the_clock_by_a_second_starts_nothing_twice(agent: Agent, clock: Clock) -> None:
     job = agent.deploy(pipeline("{schedule: {cron: '0 * * * *'}}"), None)
-    ran(agent, job, NOW - MINUTE)
-    ran(agent, job, NOW)
+    record_ended(agent, job, NOW - MINUTE)
+    record_ended(agent, job, NOW)
 
     clock.time = NOW - timedelta(seconds=1)
 
     assert starts_at(agent, job, clock) == NOW + 60 * MINUTE
 
 
-def test_the_newest_execution_is_the_last_that_was_made_whatever_the_clock_said(agent: Agent) -> None:
+def test_the_newest_execution_is_the_last_one_created_whatever_the_clock_showed(agent: Agent) -> None:
     job = agent.deploy(pipeline("{restart: never}"), None)
 
-    runs = [ran(agent, job, at).run_id for at in (AHEAD, NOW, NOW - MINUTE)]
+    runs = [record_ended(agent, job, at).run_id for at in (AHEAD, NOW, NOW - MINUTE)]
 
-    assert [one.run_id for one in agent.store.executions(job.id)] == runs[::-1]
+    assert [execution.run_id for execution in agent.store.executions(job.id)] == runs[::-1]
     assert agent.store.prune(job.id, keep=1) == runs[:2]
 
 
-def test_a_job_that_has_the_id_of_one_that_was_deleted_has_nothing_else_of_it(agent: Agent) -> None:
+def test_a_job_that_gets_the_id_of_a_deleted_job_shares_nothing_else_with_it(agent: Agent) -> None:
     def let_it_serve() -> None:
         async def for_a_moment() -> None:
             asyncio.get_running_loop().call_later(0.1, agent.shut_down)

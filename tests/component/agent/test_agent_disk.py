@@ -1,4 +1,4 @@
-"""What the agent and its worker do where the disk takes nothing, or gives back what was not written."""
+"""What the agent and its worker do where the disk is full, or returns other bytes than were written."""
 
 import asyncio
 import contextlib
@@ -47,24 +47,24 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
         )
 
 
-def running(agent: Agent) -> None:
-    """An execution is under way."""
+def record_running(agent: Agent) -> None:
+    """Record an execution that is running."""
     job = agent.store.deploy("edge", "orders", PIPELINE, NOW, None)
-    one = Execution(run_id=RUN, job_id=job.id, version=1, trigger="deploy", created_at=NOW)
-    agent.store.record(NOW, replace(one, state="running", started_at=NOW, last_seen=NOW))
+    execution = Execution(run_id=RUN, job_id=job.id, version=1, trigger="deploy", created_at=NOW)
+    agent.store.record(NOW, replace(execution, state="running", started_at=NOW, last_seen=NOW))
 
 
-def full_disk(agent: Agent, *, is_full: bool = True) -> None:
+def fill_disk(agent: Agent, *, is_full: bool = True) -> None:
     agent.store._db.execute(f"PRAGMA query_only = {is_full}")
 
 
 @contextlib.asynccontextmanager
 async def serving(agent: Agent) -> AsyncIterator[None]:
-    serving = asyncio.create_task(agent.serve())
+    task = asyncio.create_task(agent.serve())
     await asyncio.sleep(0.1)
     yield
     agent.shut_down()
-    await serving
+    await task
 
 
 async def comes_to(agent: Agent, state: str) -> bool:
@@ -75,26 +75,26 @@ async def comes_to(agent: Agent, state: str) -> bool:
     return False
 
 
-def test_what_the_worker_reported_is_recorded_once_the_disk_takes_it(agent: Agent) -> None:
+def test_a_report_of_the_worker_is_recorded_once_the_disk_has_room(agent: Agent) -> None:
     async def reported() -> bool:
         async with serving(agent):
-            running(agent)
-            full_disk(agent)
+            record_running(agent)
+            fill_disk(agent)
             agent._on_report(OVER)
             await asyncio.sleep(0.1)
-            full_disk(agent, is_full=False)
+            fill_disk(agent, is_full=False)
             return await comes_to(agent, "completed")
 
     assert asyncio.run(reported())
 
 
 def test_an_agent_that_starts_on_a_full_disk_closes_what_a_crash_left_open_once_it_can(agent: Agent) -> None:
-    running(agent)
-    full_disk(agent)
+    record_running(agent)
+    fill_disk(agent)
 
     async def closed() -> bool:
         async with serving(agent):
-            full_disk(agent, is_full=False)
+            fill_disk(agent, is_full=False)
             return await comes_to(agent, "failed")
 
     assert asyncio.run(closed())
@@ -103,29 +103,29 @@ def test_an_agent_that_starts_on_a_full_disk_closes_what_a_crash_left_open_once_
 def test_an_agent_ends_on_a_full_disk(agent: Agent) -> None:
     async def served() -> None:
         async with serving(agent):
-            running(agent)
-            full_disk(agent)
+            record_running(agent)
+            fill_disk(agent)
 
     asyncio.run(served())
 
 
-def test_a_full_disk_that_does_not_take_who_holds_the_lock_keeps_no_agent_from_holding_it() -> None:
+def test_an_agent_takes_the_lock_although_a_full_disk_cannot_store_its_process_id() -> None:
     with _only_agent(Path("/dev/full")):
         pass
 
 
-def test_an_end_that_the_disk_has_damaged_holds_up_no_start(tmp_path: Path) -> None:
+def test_an_outcome_that_the_disk_damaged_prevents_no_start(tmp_path: Path) -> None:
     save_outcome(tmp_path, OVER)
     damaged = tmp_path / "agent" / "ended" / "01a1fd5c-bf4f-7259-9205-000000000000.json"
     damaged.write_bytes(b"")
 
-    kept = [list(unrecorded_outcomes(tmp_path)) for _ in range(2)]
+    outcomes = [list(unrecorded_outcomes(tmp_path)) for _ in range(2)]
 
-    assert kept == [[OVER], [OVER]]
+    assert outcomes == [[OVER], [OVER]]
     assert damaged.with_suffix(".damaged").exists()
 
 
-def test_an_end_that_the_disk_does_not_take_is_no_failure(tmp_path: Path) -> None:
+def test_an_outcome_that_cannot_be_written_raises_no_error(tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("no folder")
 
     save_outcome(tmp_path, OVER)
@@ -142,7 +142,7 @@ def no_folder_for_logs(home: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", [full_log, no_folder_for_logs])
-def test_an_execution_without_room_for_its_log_tells_its_end(tmp_path: Path, broken: Callable[[Path], None]) -> None:
+def test_an_execution_without_room_for_its_log_reports_its_end(tmp_path: Path, broken: Callable[[Path], None]) -> None:
     broken(tmp_path)
     reports: list[Report] = []
     worker = Worker(WorkerSettings(home=tmp_path, master="local[1]", spark={}, stop_grace_s=1), reports.append)
@@ -150,10 +150,10 @@ def test_an_execution_without_room_for_its_log_tells_its_end(tmp_path: Path, bro
     worker.obey(Run(run_id=RUN, pipeline=replace(PIPELINE, source="refused")))
 
     assert eventually(lambda: bool(reports))
-    assert [(one.run_id, one.end) for one in reports if isinstance(one, RunEnded)] == [(RUN, "FAIL")]
+    assert [(report.run_id, report.end) for report in reports if isinstance(report, RunEnded)] == [(RUN, "FAIL")]
 
 
-def test_a_log_is_bounded_and_its_end_is_found_also_where_it_was_just_begun_anew(tmp_path: Path) -> None:
+def test_a_log_is_bounded_and_its_last_lines_are_found_also_just_after_a_new_file_was_begun(tmp_path: Path) -> None:
     path = log_of(tmp_path, RUN)
     log = logging.getLogger("headwater.test")
 
@@ -169,7 +169,7 @@ def test_a_log_is_bounded_and_its_end_is_found_also_where_it_was_just_begun_anew
     assert list(path.parent.iterdir()) == []
 
 
-def test_what_pipelines_print_is_bounded_while_they_go_on_printing(tmp_path: Path) -> None:
+def test_the_printed_output_of_pipelines_is_bounded_while_they_keep_printing(tmp_path: Path) -> None:
     path = tmp_path / "worker.log"
 
     with path.open("ab", buffering=0) as printing:
@@ -190,7 +190,7 @@ def mode(path: Path) -> int:
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-def test_what_pipelines_print_is_for_the_agents_own_user_also_where_it_was_for_others(
+def test_the_printed_output_of_pipelines_is_readable_by_the_agents_user_only_also_where_it_was_not(
     tmp_path: Path, is_there: bool
 ) -> None:
     folder = tmp_path / "log"
@@ -201,10 +201,10 @@ def test_what_pipelines_print_is_for_the_agents_own_user_also_where_it_was_for_o
         path.chmod(0o644)
 
     async def started() -> None:
-        one = engine(tmp_path, lambda _: None, lambda: None)
-        await one.start()
-        one.tidy()
-        await one.end()
+        worker_engine = engine(tmp_path, lambda _: None, lambda: None)
+        await worker_engine.start()
+        worker_engine.tidy()
+        await worker_engine.end()
 
     before = os.umask(0o022)
     try:
@@ -217,26 +217,26 @@ def test_what_pipelines_print_is_for_the_agents_own_user_also_where_it_was_for_o
     assert len(list(folder.iterdir())) == 1 + is_there
 
 
-def test_what_spark_is_to_be_started_with_does_not_stand_in_the_workers_command_line(tmp_path: Path) -> None:
+def test_the_settings_of_spark_are_not_in_the_workers_command_line(tmp_path: Path) -> None:
     reports: list[Report] = []
 
-    async def shown() -> list[str]:
-        told = asyncio.Event()
+    async def running_command() -> list[str]:
+        has_reported = asyncio.Event()
 
         def take(report: Report) -> None:
             reports.append(report)
-            told.set()
+            has_reported.set()
 
-        one = engine(tmp_path, take, lambda: None, secret="s3cret")  # noqa: S106  of this test alone
-        await one.start()
-        assert one.pid is not None
-        one.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
-        await asyncio.wait_for(told.wait(), 60)
-        command = psutil.Process(one.pid).cmdline()  # until it runs it has none
-        await one.end()
+        worker_engine = engine(tmp_path, take, lambda: None, secret="s3cret")  # noqa: S106  of this test alone
+        await worker_engine.start()
+        assert worker_engine.pid is not None
+        worker_engine.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
+        await asyncio.wait_for(has_reported.wait(), 60)
+        command = psutil.Process(worker_engine.pid).cmdline()  # it has none before it runs
+        await worker_engine.end()
         return command
 
-    command = asyncio.run(shown())
+    command = asyncio.run(running_command())
 
     assert "headwater.agent.worker" in command
     assert "s3cret" not in " ".join(command)
@@ -249,23 +249,23 @@ def test_a_worker_reads_the_settings_that_the_agent_wrote(tmp_path: Path) -> Non
     assert read_settings(settings_line(settings)) == settings
 
 
-def test_a_worker_that_the_machine_has_no_room_for_is_told_as_that(tmp_path: Path) -> None:
+def test_a_worker_process_that_cannot_be_started_is_reported(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("no folder")
 
     with pytest.raises(UnavailableError, match="cannot start the worker process"):
         asyncio.run(engine(tmp_path, lambda _: None, lambda: None).start())
 
 
-def test_a_worker_that_is_not_understood_ends_and_that_is_told(tmp_path: Path) -> None:
+def test_a_worker_whose_report_is_not_understood_ends_and_its_end_is_noticed(tmp_path: Path) -> None:
     def is_not_understood(_: Report) -> None:
         raise ValueError
 
-    async def heard() -> None:
-        ended = asyncio.Event()
-        one = engine(tmp_path, is_not_understood, ended.set)
-        await one.start()
-        one.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
-        await asyncio.wait_for(ended.wait(), 60)
-        assert not one.is_running
+    async def ends() -> None:
+        has_ended = asyncio.Event()
+        worker_engine = engine(tmp_path, is_not_understood, has_ended.set)
+        await worker_engine.start()
+        worker_engine.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
+        await asyncio.wait_for(has_ended.wait(), 60)
+        assert not worker_engine.is_running
 
-    asyncio.run(heard())
+    asyncio.run(ends())

@@ -1,4 +1,4 @@
-"""What executions that are over have left in the spools: the agent itself sends it on, and tells how that goes."""
+"""Events that ended executions left in the spools: the agent sends them itself, and reports their delivery."""
 
 import asyncio
 import json
@@ -53,13 +53,13 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out" / "events.jsonl"
 
 
-def started(store: AgentStore, home: Path, *allowed: str) -> Agent:
+def agent_of(store: AgentStore, home: Path, *allowed: str) -> Agent:
     config = AgentConfig(drain_timeout=0.2, allowed_endpoints=allowed or None)
     return Agent(store, AgentContext(home=home, config=config, now=lambda: NOW, new_run_id=new_run_id))
 
 
-def ended(store: AgentStore, home: Path, out: Path, run_id: str = RUN) -> Execution:
-    """An execution that has told two events, which nobody took."""
+def ended_execution(store: AgentStore, home: Path, out: Path, run_id: str = RUN) -> Execution:
+    """An ended execution that emitted two events, which are not delivered yet."""
     pipeline = Pipeline(source=PIPELINE.replace("OUT", str(out)), path=str(home / "daily.yaml"))
     job = store.deploy("edge", "daily", pipeline, NOW, None)
     config = EmitConfig(file=FileConfig(path=out), spool=home / "spool", drain_timeout_s=0.0)
@@ -67,45 +67,45 @@ def ended(store: AgentStore, home: Path, out: Path, run_id: str = RUN) -> Execut
         for state in (RunState.START, RunState.COMPLETE):
             emitter.put(run_event(state, NOW, OpenLineageRun(runId=run_id), OpenLineageJob("edge", "daily")))
         assert emitter.settle(WITHIN_S)
-    one = Execution(run_id=run_id, job_id=job.id, version=job.version, trigger="deploy", created_at=NOW)
-    one = replace(one, state="completed", ended_at=NOW, health=Health({}, 2, {}, "no network"))
-    store.record(NOW, one)
-    return one
+    execution = Execution(run_id=run_id, job_id=job.id, version=job.version, trigger="deploy", created_at=NOW)
+    execution = replace(execution, state="completed", ended_at=NOW, health=Health({}, 2, {}, "no network"))
+    store.record(NOW, execution)
+    return execution
 
 
-async def comes_true(asked: Callable[[], bool]) -> bool:
+async def comes_true(condition: Callable[[], bool]) -> bool:
     for _ in range(round(WITHIN_S / 0.05)):
-        if asked():
+        if condition():
             return True
         await asyncio.sleep(0.05)
     return False
 
 
-def served(agent: Agent, asked: Callable[[], bool], *, meanwhile: Callable[[], None] = lambda: None) -> bool:
-    """Whether it comes true while the agent serves; it starts no worker."""
+def served(agent: Agent, condition: Callable[[], bool], *, meanwhile: Callable[[], None] = lambda: None) -> bool:
+    """Whether the condition comes true while the agent serves; it starts no worker."""
 
     async def serving() -> bool:
-        serving = asyncio.create_task(agent.serve())
+        task = asyncio.create_task(agent.serve())
         meanwhile()
-        came = await comes_true(asked)
+        is_true = await comes_true(condition)
         assert not agent.engine.is_running
         agent.shut_down()
-        await serving
-        return came
+        await task
+        return is_true
 
     return asyncio.run(serving())
 
 
-def told(out: Path) -> list[tuple[str, str]]:
+def emitted(out: Path) -> list[tuple[str, str]]:
     lines = out.read_bytes().splitlines() if out.is_file() else []
-    return [(one["run"]["runId"], one["eventType"]) for one in map(json.loads, lines)]
+    return [(event["run"]["runId"], event["eventType"]) for event in map(json.loads, lines)]
 
 
-def test_what_an_execution_left_is_sent_once_its_target_is_there_and_the_execution_says_so(
+def test_leftover_events_are_sent_once_their_target_is_available_and_the_execution_shows_it(
     store: AgentStore, tmp_path: Path, out: Path
 ) -> None:
-    ended(store, tmp_path, out)
-    agent = started(store, tmp_path)
+    ended_execution(store, tmp_path, out)
+    agent = agent_of(store, tmp_path)
 
     def is_why_known() -> bool:
         return str(out) in (store.execution(RUN).health.last_error or "")
@@ -113,92 +113,92 @@ def test_what_an_execution_left_is_sent_once_its_target_is_there_and_the_executi
     assert served(agent, is_why_known)
     assert store.execution(RUN).health.waiting == 2
     out.parent.unlink()
-    assert served(started(store, tmp_path), lambda: store.execution(RUN).health == Health({"file": 2}))
-    assert told(out) == [(RUN, "START"), (RUN, "COMPLETE")]
+    assert served(agent_of(store, tmp_path), lambda: store.execution(RUN).health == Health({"file": 2}))
+    assert emitted(out) == [(RUN, "START"), (RUN, "COMPLETE")]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("headwater-")]
 
 
-def test_what_an_execution_left_is_sent_though_its_job_is_deleted(store: AgentStore, tmp_path: Path, out: Path) -> None:
-    one = ended(store, tmp_path, out)
-    store.want(store.job(one.job_id), "deleted")
-    assert served(started(store, tmp_path), lambda: not store.jobs())
+def test_leftover_events_are_sent_although_their_job_is_deleted(store: AgentStore, tmp_path: Path, out: Path) -> None:
+    execution = ended_execution(store, tmp_path, out)
+    store.want(store.job(execution.job_id), "deleted")
+    assert served(agent_of(store, tmp_path), lambda: not store.jobs())
     out.parent.unlink()
 
-    assert served(started(store, tmp_path), lambda: not store.forgotten_with_waiting())
-    assert told(out) == [(RUN, "START"), (RUN, "COMPLETE")]
+    assert served(agent_of(store, tmp_path), lambda: not store.forgotten_with_waiting())
+    assert emitted(out) == [(RUN, "START"), (RUN, "COMPLETE")]
 
 
-def test_what_an_execution_left_that_is_remembered_no_more_is_sent(
-    store: AgentStore, tmp_path: Path, out: Path
-) -> None:
-    one = ended(store, tmp_path, out)
-    newer = replace(one, run_id=new_run_id(), version=2, health=Health())
+def test_leftover_events_of_a_pruned_execution_are_sent(store: AgentStore, tmp_path: Path, out: Path) -> None:
+    execution = ended_execution(store, tmp_path, out)
+    newer = replace(execution, run_id=new_run_id(), version=2, health=Health())
     store.deploy("edge", "daily", Pipeline(source="other", path="/daily.yaml"), NOW, None)
     store.record(NOW, newer)
-    store.prune(one.job_id, keep=1)
+    store.prune(execution.job_id, keep=1)
     out.parent.unlink()
 
-    assert served(started(store, tmp_path), lambda: not store.forgotten_with_waiting())
-    assert told(out) == [(RUN, "START"), (RUN, "COMPLETE")]
+    assert served(agent_of(store, tmp_path), lambda: not store.forgotten_with_waiting())
+    assert emitted(out) == [(RUN, "START"), (RUN, "COMPLETE")]
 
 
-def test_nothing_is_sent_where_the_agents_file_allows_nothing_any_more(
+def test_nothing_is_sent_to_an_endpoint_that_the_agents_file_no_longer_allows(
     store: AgentStore, tmp_path: Path, out: Path
 ) -> None:
-    ended(store, tmp_path, out)
+    ended_execution(store, tmp_path, out)
     text = PIPELINE.replace("transport: file", "transport: both, http: {endpoint: 'http://us.example/api/v1/lineage'}")
     job = store.deploy("edge", "daily", Pipeline(source=text.replace("OUT", str(out)), path="/daily.yaml"), NOW, None)
     store.record(NOW, replace(store.execution(RUN), version=job.version))
     store._db.execute("UPDATE execution SET version = ?", (job.version,))
     out.parent.unlink()
-    agent = started(store, tmp_path, "http://eu.example")
+    agent = agent_of(store, tmp_path, "http://eu.example")
 
     assert served(agent, lambda: "not in the agent" in (store.execution(RUN).health.last_error or ""))
-    assert told(out) == []
+    assert emitted(out) == []
 
 
-def test_what_nobody_has_any_more_waits_no_more(store: AgentStore, tmp_path: Path, out: Path) -> None:
-    ended(store, tmp_path, out)
+def test_leftover_events_that_another_program_sent_no_longer_count_as_waiting(
+    store: AgentStore, tmp_path: Path, out: Path
+) -> None:
+    ended_execution(store, tmp_path, out)
     out.parent.unlink()
     config = EmitConfig(file=FileConfig(path=out), spool=tmp_path / "spool", drain_timeout_s=WITHIN_S)
     with Emitter.of_node(config, load_or_create(tmp_path)):
         pass  # another program for the same target, which is faster
 
-    assert served(started(store, tmp_path), lambda: store.execution(RUN).health == Health())
+    assert served(agent_of(store, tmp_path), lambda: store.execution(RUN).health == Health())
 
 
 LOST = "01a1fd5c-bf4f-7259-9205-000000000002"
 
 
-def closed(home: Path, out: Path) -> list[Report]:
-    """What a worker reports that tells the end of a lost run."""
+def reports_of_closing(home: Path, out: Path) -> list[Report]:
+    """The reports of a worker that emits the end of a lost run."""
     reports: list[Report] = []
     worker = Worker(WorkerSettings(home=home, master="local[1]", spark={}, stop_grace_s=1), reports.append)
     source = PIPELINE.replace("OUT", str(out)).replace("lineage: {", "lineage: {drain_timeout: 2s, ")
     pipeline = Pipeline(source=source, path=str(home / "daily.yaml"))
     worker.obey(Close(run_id=LOST, pipeline=pipeline, is_told=True, started_at=NOW, last_seen=NOW))
-    assert eventually(lambda: any(isinstance(one, ClosedRun) for one in reports))
+    assert eventually(lambda: any(isinstance(report, ClosedRun) for report in reports))
     return reports
 
 
-def test_a_worker_that_takes_up_what_another_execution_left_tells_what_became_of_it(
+def test_a_worker_that_sends_leftover_events_of_another_execution_reports_their_delivery(
     store: AgentStore, tmp_path: Path, out: Path
 ) -> None:
-    ended(store, tmp_path, out)
+    ended_execution(store, tmp_path, out)
     out.parent.unlink()
 
-    later, over = closed(tmp_path, out)
+    later, over = reports_of_closing(tmp_path, out)
 
     assert later == LateDeliveries(went={RUN: DeliveryCounts({"file": 2}), LOST: DeliveryCounts({"file": 1})})
     assert over == ClosedRun(run_id=LOST)
-    agent = started(store, tmp_path)
+    agent = agent_of(store, tmp_path)
     assert served(
         agent, lambda: store.execution(RUN).health == Health({"file": 2}), meanwhile=lambda: agent._on_report(later)
     )
 
 
-def test_the_end_of_a_lost_run_that_nobody_takes_waits_and_is_told_as_waiting(tmp_path: Path, out: Path) -> None:
-    (over,) = closed(tmp_path, out)
+def test_an_undelivered_end_of_a_lost_run_is_reported_as_waiting(tmp_path: Path, out: Path) -> None:
+    (over,) = reports_of_closing(tmp_path, out)
 
     assert isinstance(over, ClosedRun)
     assert (over.waiting, str(out) in (over.why or "")) == (1, True)

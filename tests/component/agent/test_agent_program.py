@@ -45,46 +45,46 @@ def agent(tmp_path: Path) -> Iterator[RealAgent]:
 
 
 def left_running(agent: RealAgent, *run_ids: str, state: State = "running") -> None:
-    """What the database holds after an agent was killed while these ran, or were in another state."""
+    """Fill the database as after a kill of the agent while these runs were running, or in another state."""
     folder = agent.home / "agent"
     folder.mkdir()
     with AgentStore(folder / "agent.db") as store:
         pipeline = Pipeline(source=PIPELINE, path=str(agent.home / "orders.yaml"))
         job = store.deploy("edge", "orders", pipeline, SEEN, None)
         for run_id in run_ids:
-            one = Execution(run_id=run_id, job_id=job.id, version=1, trigger="deploy", created_at=SEEN)
+            execution = Execution(run_id=run_id, job_id=job.id, version=1, trigger="deploy", created_at=SEEN)
             running = replace(
-                one, state=state, started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7, "bytesOut": None}
+                execution, state=state, started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7, "bytesOut": None}
             )
             store.record(SEEN, running)
 
 
-def test_it_is_reached_by_its_own_user_and_by_whoever_has_the_token(agent: RealAgent) -> None:
-    said = agent.start()
+def test_the_agent_is_reached_by_its_own_user_and_by_anyone_with_the_token(agent: RealAgent) -> None:
+    line = agent.start()
 
-    url = said.split()[-1]
+    url = line.split()[-1]
     socket = agent.home / "agent" / "agent.sock"
     assert stat.S_IMODE(socket.stat().st_mode) == 0o600
     assert agent.get("/node")["jobs"] == 0
     assert httpx.get(f"{url}/api/v1/node").status_code == 401
-    answer = httpx.get(f"{url}/api/v1/node", headers={"Authorization": f"Bearer {TOKEN}"})
-    assert answer.json()["worker"] == {"pid": None, "isFit": False}
+    response = httpx.get(f"{url}/api/v1/node", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.json()["worker"] == {"pid": None, "isFit": False}
     assert "Spark is not started" in agent.command("node", "describe")
     assert agent.end() == 0
 
 
-def test_a_deletion_answers_a_script_with_the_job(agent: RealAgent) -> None:
+def test_a_deletion_prints_the_job_as_json(agent: RealAgent) -> None:
     agent.start()
     file = agent.home / "orders.yaml"
     file.write_text(PIPELINE.replace("restart: never", "schedule: {every: 1h}"))
     agent.command("job", "deploy", str(file))
 
-    told = json.loads(agent.command("job", "delete", "orders", "--json"))
+    answer = json.loads(agent.command("job", "delete", "orders", "--json"))
 
-    assert (told["namespace"], told["name"], told["wanted"]) == ("edge", "orders", "deleted")
+    assert (answer["namespace"], answer["name"], answer["wanted"]) == ("edge", "orders", "deleted")
 
 
-def test_a_job_is_described_in_lines_and_said_to_be_stopped_once(agent: RealAgent) -> None:
+def test_a_job_is_described_in_lines_and_shown_as_stopped_once(agent: RealAgent) -> None:
     left_running(agent, run_id := "01a1fd5c-bf4f-7259-9205-000000000001", state="stopped")
     agent.start()
     agent.command("job", "stop", "orders")
@@ -101,26 +101,26 @@ def test_a_job_is_described_in_lines_and_said_to_be_stopped_once(agent: RealAgen
         f"  newest: {execution}",
     ]
     assert history == ["version 1  deployed 2026-05-22T14:23:11.250Z", execution]
-    assert counted == "  counters  recordsOut 7"  # what nobody counted is not told
+    assert counted == "  counters  recordsOut 7"  # a value that was not counted is not shown
 
 
-def test_a_post_that_offers_http_2_is_taken_with_its_body(agent: RealAgent) -> None:
+def test_a_post_that_offers_http_2_is_accepted_with_its_body(agent: RealAgent) -> None:
     url = agent.start().split()[-1]
     offer = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAEAAEAAAAIAAAAB"}
 
-    answer = httpx.post(
+    response = httpx.post(
         f"{url}/api/v1/jobs",
         json={"source": "name: orders\nnamspace: edge\n"},
         headers={"Authorization": f"Bearer {TOKEN}", **offer},
     )
 
-    assert "namspace" in answer.json()["message"]
+    assert "namspace" in response.json()["message"]
 
 
 def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
     agent.start()
 
-    second = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "agent"],
         env={**os.environ, "HEADWATER_HOME": str(agent.home)},
         capture_output=True,
@@ -128,12 +128,12 @@ def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
         timeout=60,
     )
 
-    assert second.returncode == 2
-    assert f"another agent runs on this HEADWATER_HOME (process {agent.pid})" in second.stderr
+    assert result.returncode == 2
+    assert f"another agent runs on this HEADWATER_HOME (process {agent.pid})" in result.stderr
     assert agent.get("/node")["pid"] == agent.pid
 
 
-def test_what_a_crash_left_open_is_closed_for_the_time_it_was_last_seen_and_what_had_ended_is_not(
+def test_a_run_left_open_by_a_crash_is_closed_as_of_when_it_was_last_seen_and_an_ended_run_is_not(
     agent: RealAgent,
 ) -> None:
     open_run, ended_run = "01a1fd5c-bf4f-7259-9205-000000000001", "01a1fd5c-bf4f-7259-9205-000000000002"
@@ -147,9 +147,9 @@ def test_what_a_crash_left_open_is_closed_for_the_time_it_was_last_seen_and_what
     assert (closed["stop"]["reason"], closed["endedAt"]) == ("crashed", "2026-05-22T14:23:11.250Z")
     assert agent.execution(ended_run)["state"] == "completed"
     events = [json.loads(line) for line in (agent.home / "events.jsonl").read_bytes().splitlines()]
-    told = [(event["eventType"], event["run"]["runId"], event["eventTime"]) for event in events]
-    assert ("FAIL", open_run, "2026-05-22T14:23:11.250000Z") in told
-    assert ended_run not in {run_id for _, run_id, _ in told}
+    emitted = [(event["eventType"], event["run"]["runId"], event["eventTime"]) for event in events]
+    assert ("FAIL", open_run, "2026-05-22T14:23:11.250000Z") in emitted
+    assert ended_run not in {run_id for _, run_id, _ in emitted}
     fail = next(event for event in events if event["eventType"] == "FAIL")
     counters = fail["run"]["facets"]["headwater_run"]
     assert (counters["stopReason"], counters["recordsOut"], counters["errorCount"]) == ("crashed", 7, 1)
@@ -169,32 +169,34 @@ def a_folder_for_a_socket(home: Path) -> None:
     (home / "agent" / "agent.sock").mkdir(parents=True)
 
 
-@pytest.mark.parametrize("strange", [a_file, a_folder_for_a_lock, a_folder_for_a_socket])
-def test_a_home_that_cannot_be_used_is_told_in_one_sentence(tmp_path: Path, strange: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("make_unusable", [a_file, a_folder_for_a_lock, a_folder_for_a_socket])
+def test_a_home_that_cannot_be_used_is_reported_in_one_sentence(
+    tmp_path: Path, make_unusable: Callable[[Path], None]
+) -> None:
     home = tmp_path / "home"
-    strange(home)
+    make_unusable(home)
     environment = {**os.environ, "HEADWATER_HOME": str(home)}
 
-    done = subprocess.run([*COMMAND, "agent"], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([*COMMAND, "agent"], env=environment, capture_output=True, text=True, timeout=60)
 
-    assert done.returncode == 2
-    assert done.stderr.startswith("headwater: ")
-    assert str(home) in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 2
+    assert result.stderr.startswith("headwater: ")
+    assert str(home) in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_a_pipeline_that_is_refused_is_told_as_run_and_lint_do_a_line_for_each_problem(agent: RealAgent) -> None:
+def test_a_refused_pipeline_is_reported_with_a_line_for_each_problem_as_by_run_and_lint(agent: RealAgent) -> None:
     agent.start()
     file = agent.home / "wrong.yaml"
     file.write_text(
         "name: orders\nnamespace: edge\ninput: {generate: {rows: 1}}\noutput: {stdout: {rows: no}}\nowner: 7\n"
     )
 
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "job", "deploy", str(file)], env=agent.variables, capture_output=True, text=True, timeout=60
     )
 
-    assert done.returncode == 2
-    first, second = done.stderr.removeprefix("headwater: ").splitlines()
+    assert result.returncode == 2
+    first, second = result.stderr.removeprefix("headwater: ").splitlines()
     assert first.startswith(f"{file}:4:")
     assert second.startswith(f"{file}:5:")

@@ -1,4 +1,4 @@
-"""The agent's memory on a real SQLite file: what was recorded is known after a crash."""
+"""The agent's store on a real SQLite file: what was recorded is known after a crash."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,50 +34,50 @@ def execution(job: Job, number: int) -> Execution:
     )
 
 
-def test_an_execution_is_read_as_it_was_recorded_by_whoever_opens_the_file_next(
+def test_an_execution_is_read_as_recorded_when_the_file_is_opened_again(
     store: AgentStore, job: Job, tmp_path: Path
 ) -> None:
     sent = after(execution(job, 1), Dispatched(), NOON)
     stopping = after(sent, StopAsked(Stop("stopped", "ann", "closed")), NOON)
-    whole = replace(stopping, health=Health({"http": 3}, 1, {"refused": 2}, "timed out"), counters={"recordsOut": 7})
+    recorded = replace(stopping, health=Health({"http": 3}, 1, {"refused": 2}, "timed out"), counters={"recordsOut": 7})
 
-    store.record(NOON, whole)
+    store.record(NOON, recorded)
 
     with AgentStore(tmp_path / "agent.db") as other:
-        assert other.execution("run-1") == whole
-        assert other.unfinished() == [whole]
+        assert other.execution("run-1") == recorded
+        assert other.unfinished() == [recorded]
 
 
 def test_only_a_new_state_is_a_transition(store: AgentStore, job: Job) -> None:
-    one = execution(job, 1)
+    pending = execution(job, 1)
 
     for at, state in enumerate(["pending", "starting", "starting", "running"]):
-        store.record(NOON + timedelta(seconds=at), replace(one, state=state))  # type: ignore[arg-type]
+        store.record(NOON + timedelta(seconds=at), replace(pending, state=state))  # type: ignore[arg-type]
 
-    came = [(step.state, (step.at - NOON).seconds) for step in store.transitions("run-1")]
-    assert came == [
+    transitions = [(step.state, (step.at - NOON).seconds) for step in store.transitions("run-1")]
+    assert transitions == [
         ("pending", 0),
         ("starting", 1),
         ("running", 3),
     ]
 
 
-def test_the_same_text_again_makes_no_new_version(store: AgentStore, job: Job) -> None:
+def test_the_same_text_again_creates_no_new_version(store: AgentStore, job: Job) -> None:
     again = store.deploy("edge", "orders", PIPELINE, NOON + timedelta(hours=1), "bob")
 
     assert again == job
-    assert [one.deployed_by for one in store.versions(job)] == ["ann"]
+    assert [version.deployed_by for version in store.versions(job)] == ["ann"]
 
 
-def test_another_text_or_another_setting_makes_a_new_version(store: AgentStore, job: Job) -> None:
+def test_another_text_or_another_setting_creates_a_new_version(store: AgentStore, job: Job) -> None:
     store.deploy("edge", "orders", replace(PIPELINE, settings={}), NOON, None)
     newest = store.deploy("edge", "orders", replace(PIPELINE, source="name:  orders"), NOON, None)
 
     assert newest.version == 3
-    assert [one.version for one in store.versions(newest)] == [3, 2, 1]
+    assert [version.version for version in store.versions(newest)] == [3, 2, 1]
 
 
-def test_what_was_stopped_is_deployed_anew_by_the_same_text(store: AgentStore, job: Job) -> None:
+def test_a_stopped_job_is_deployed_again_by_the_same_text(store: AgentStore, job: Job) -> None:
     store.want(job, "stopped")
 
     again = store.deploy("edge", "orders", PIPELINE, NOON, None)
@@ -85,7 +85,7 @@ def test_what_was_stopped_is_deployed_anew_by_the_same_text(store: AgentStore, j
     assert (again.version, again.wanted) == (2, "active")
 
 
-def test_a_job_is_forgotten_with_all_that_is_known_of_it(store: AgentStore, job: Job) -> None:
+def test_a_job_is_forgotten_with_its_executions_and_their_transitions(store: AgentStore, job: Job) -> None:
     store.record(NOON, execution(job, 1), execution(job, 2))
 
     forgotten = store.forget(job)
@@ -96,7 +96,7 @@ def test_a_job_is_forgotten_with_all_that_is_known_of_it(store: AgentStore, job:
         store.job(job.id)
 
 
-def test_only_old_executions_that_are_over_are_pruned(store: AgentStore, job: Job) -> None:
+def test_only_old_executions_that_have_ended_are_pruned(store: AgentStore, job: Job) -> None:
     over = [
         after(after(execution(job, n), Dispatched(), NOON), Ended("FAIL", None, {}, Health()), NOON) for n in (2, 3, 4)
     ]
@@ -105,10 +105,10 @@ def test_only_old_executions_that_are_over_are_pruned(store: AgentStore, job: Jo
     pruned = store.prune(job.id, keep=2)
 
     assert pruned == ["run-2"]
-    assert [one.run_id for one in store.executions(job.id)] == ["run-4", "run-3", "run-1"]
+    assert [each.run_id for each in store.executions(job.id)] == ["run-4", "run-3", "run-1"]
 
 
-def test_a_disk_that_takes_nothing_is_told_and_what_was_known_stays(store: AgentStore, job: Job) -> None:
+def test_a_disk_that_cannot_be_written_is_reported_and_the_recorded_state_stays(store: AgentStore, job: Job) -> None:
     store.record(NOON, execution(job, 1))
     store._db.execute("PRAGMA query_only = ON")
 
@@ -119,23 +119,25 @@ def test_a_disk_that_takes_nothing_is_told_and_what_was_known_stays(store: Agent
     assert store.execution("run-1").state == "pending"
 
 
-def test_a_stream_that_is_troubled_for_months_has_its_beginning_and_its_newest_changes_told(
+def test_a_stream_that_is_degraded_for_months_keeps_its_first_and_its_newest_transitions(
     store: AgentStore, job: Job
 ) -> None:
-    one = execution(job, 1)
-    store.record(NOON, one)
+    pending = execution(job, 1)
+    store.record(NOON, pending)
 
     for _ in range(1_000):
         for state in ("running", "degraded"):
-            store.record(NOON, replace(one, state=state))
+            store.record(NOON, replace(pending, state=state))
 
-    states = [each.state for each in store.transitions(one.run_id)]
+    states = [step.state for step in store.transitions(pending.run_id)]
     assert states[0] == "pending"
     assert 398 < len(states) < 403
     assert states[-2:] == ["running", "degraded"]
 
 
-def test_executions_whose_events_wait_are_known_and_their_pipelines_outlive_them(store: AgentStore, job: Job) -> None:
+def test_executions_with_waiting_events_are_listed_and_their_pipelines_outlive_them(
+    store: AgentStore, job: Job
+) -> None:
     over = [replace(execution(job, n), state="completed", health=Health(waiting=n)) for n in range(3)]
     store.record(NOON, *over, replace(execution(job, 3), state="running", health=Health(waiting=3)))
 
@@ -151,7 +153,7 @@ def test_executions_whose_events_wait_are_known_and_their_pipelines_outlive_them
     assert (before, pruned, dropped, store.forgotten_with_waiting()) == ([], [PIPELINE], [], [PIPELINE])
 
 
-def test_a_database_of_an_older_agent_is_brought_forward(tmp_path: Path) -> None:
+def test_a_database_of_an_older_agent_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "older.db"
     with AgentStore(path) as older:
         job = older.deploy("edge", "orders", PIPELINE, NOON, None)

@@ -26,7 +26,7 @@ lineage: {drain_timeout: 30s, http: {endpoint: "http://127.0.0.1:9/api/v1/lineag
 """
 
 
-async def killed_once_an_outcome_stands(home: Path) -> None:
+async def kill_once_an_outcome_is_saved(home: Path) -> None:
     settings = WorkerSettings(home=home, master="local[1]", spark={"spark.driver.memory": "600m"}, stop_grace_s=1)
     is_gone = asyncio.Event()
     engine = Engine(settings, lambda _: None, is_gone.set)
@@ -34,13 +34,13 @@ async def killed_once_an_outcome_stands(home: Path) -> None:
     assert engine.pid is not None
     engine.send(Run(run_id=RUN, pipeline=Pipeline(source=OFFLINE, path=str(home / "daily.yaml"))))
     outcome = home / "agent" / "ended" / f"{RUN}.json"
-    assert await asyncio.to_thread(is_there, outcome)
+    assert await asyncio.to_thread(appears, outcome)
     os.kill(engine.pid, signal.SIGKILL)
     await is_gone.wait()
 
 
-def is_there(path: Path) -> bool:
-    """Whether the file comes; known within a millisecond."""
+def appears(path: Path) -> bool:
+    """Whether the file appears; noticed within a millisecond."""
     until_s = time.monotonic() + 300
     while not path.exists() and time.monotonic() < until_s:
         time.sleep(0.001)
@@ -48,12 +48,12 @@ def is_there(path: Path) -> bool:
 
 
 @pytest.mark.spark
-def test_what_a_run_told_is_on_the_disk_before_it_counts_as_ended(tmp_path: Path) -> None:
-    asyncio.run(killed_once_an_outcome_stands(tmp_path))
+def test_the_events_of_a_run_are_on_the_disk_before_it_counts_as_ended(tmp_path: Path) -> None:
+    asyncio.run(kill_once_an_outcome_is_saved(tmp_path))
 
     (spool,) = tmp_path.glob("spool/http-*/*/events.db")
-    left = shutil.copy(spool, tmp_path / "as-after-a-power-cut.db")  # without the log that SQLite writes first
-    with closing(sqlite3.connect(left)) as db:
-        told = [json.loads(body) for (body,) in db.execute("SELECT body FROM event ORDER BY seq")]
-    assert {one["run"]["runId"] for one in told} == {RUN}
-    assert [one["eventType"] for one in told][-1] == "COMPLETE"
+    copied = shutil.copy(spool, tmp_path / "as-after-a-power-cut.db")  # without the log that SQLite writes first
+    with closing(sqlite3.connect(copied)) as db:
+        events = [json.loads(body) for (body,) in db.execute("SELECT body FROM event ORDER BY seq")]
+    assert {event["run"]["runId"] for event in events} == {RUN}
+    assert [event["eventType"] for event in events][-1] == "COMPLETE"

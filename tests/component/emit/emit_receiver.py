@@ -1,8 +1,8 @@
-"""A lineage service reduced to its door: it writes down what is posted, and answers what it is told to.
+"""A minimal lineage service: it records what is posted, and answers as configured.
 
 As a program, `python emit_receiver.py PORT FILE`, it can be killed: each event is one line of FILE, written before the
-answer, and many may come together. In a test's own process, `Receiver` can be told what to answer, and can be held; it
-has no route for many.
+answer, and a batch may hold many. In a test's own process, a `Receiver` has scripted answers, and can be made to wait;
+it has no route for batches.
 """
 
 import json
@@ -73,7 +73,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients that are killed are what the tests are about."""
+        """Log nothing: the tests kill clients on purpose."""
 
 
 def server(port: int, taker: Receiver | Diary) -> Server:

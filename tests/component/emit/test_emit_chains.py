@@ -1,4 +1,4 @@
-"""Chains of processes that are killed while they emit: no number comes twice, and every end is named by who follows."""
+"""Chains of processes that are killed while they emit: no number is used twice, and a successor names every end."""
 
 import json
 import time
@@ -15,20 +15,20 @@ from headwater.emit.overflow import BATCH
 Starter = Callable[..., Pipeline]
 
 
-def test_processes_of_one_node_that_are_killed_at_random_number_no_event_twice(
+def test_processes_of_one_node_that_are_killed_at_random_use_no_number_twice(
     service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     rng = Random(7)  # noqa: S311 - when to kill, not a secret
     service.start()
     for _ in range(3):
-        two = [pipeline(tmp_path / "spool", service.url, "chained=1") for _ in range(2)]
-        for each in two:
-            each.request("run", 1, 40)
-            assert each.request("drain") == "True"
-            each.send("run", 1, 400)
+        pair = [pipeline(tmp_path / "spool", service.url, "chained=1") for _ in range(2)]
+        for process in pair:
+            process.request("run", 1, 40)
+            assert process.request("drain") == "True"
+            process.send("run", 1, 400)
         time.sleep(rng.uniform(0, 0.05))
-        for each in two:
-            each.kill()
+        for process in pair:
+            process.kill()
     last = pipeline(tmp_path / "spool", service.url, "chained=1")
     last.request("run", 1, 1)
     assert last.request("drain") == "True"
@@ -51,7 +51,7 @@ def test_processes_of_one_node_that_are_killed_at_random_number_no_event_twice(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_burst_that_is_killed_while_it_is_worked_off_has_each_event_in_one_place(
+def test_a_burst_that_is_killed_while_it_is_processed_has_each_event_in_one_place(
     service: Service, pipeline: Starter, tmp_path: Path, seed: int
 ) -> None:
     rng = Random(seed)  # noqa: S311 - when to kill, not a secret

@@ -37,8 +37,8 @@ def emitter_to(url: str, spool: Path | None, *, metrics: EmitMetrics | None = No
     return Emitter(config, sign=bytes, metrics=metrics)
 
 
-def no_courier_lives() -> bool:
-    """Whether every closed emitter has let go of its spool: one that is busy is not waited for by `close`."""
+def no_courier_is_alive() -> bool:
+    """Whether every closed emitter has released its spool: `close` does not wait for a busy one."""
     return not any(thread.name.startswith("headwater-emit") for thread in threading.enumerate())
 
 
@@ -59,7 +59,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Take all the room that is left."""
+    """Take all the remaining room."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as out:
         try:
@@ -69,7 +69,7 @@ def fill(disk: Path) -> Path:
             return filler
 
 
-def test_a_full_disk_costs_nothing_while_the_service_takes_events(receiver: Receiver, tiny_disk: Path) -> None:
+def test_a_full_disk_loses_nothing_while_the_service_accepts_events(receiver: Receiver, tiny_disk: Path) -> None:
     fill(tiny_disk)
     with emitter_to(receiver.url, tiny_disk / "spool", queue_size=1000) as emitter:
         for n in range(500):
@@ -96,7 +96,9 @@ def test_a_disk_that_fills_up_under_the_spool_loses_and_reorders_nothing_that_me
     assert emitter.stats().dropped == {}
 
 
-def test_what_neither_a_full_disk_nor_memory_holds_is_counted_and_the_caller_goes_on(tiny_disk: Path) -> None:
+def test_events_that_neither_a_full_disk_nor_memory_can_hold_are_counted_and_the_caller_goes_on(
+    tiny_disk: Path,
+) -> None:
     fill(tiny_disk)
     fitting = MEMORY_MAX_BYTES // len(event(10, 1 << 20))
     with emitter_to(DOWN, tiny_disk / "spool") as emitter:
@@ -105,11 +107,11 @@ def test_what_neither_a_full_disk_nor_memory_holds_is_counted_and_the_caller_goe
         assert eventually(lambda: emitter.stats().dropped == {"spool_failed": 5})
         assert emitter.stats().spooled == fitting
 
-    assert emitter.stats().dropped == {"spool_failed": fitting + 5}  # closing could not put memory away either
+    assert emitter.stats().dropped == {"spool_failed": fitting + 5}  # closing could not write them to disk either
     assert emitter.stats().spooled == 0
 
 
-def test_memory_is_put_away_once_the_disk_has_room_again(receiver: Receiver, tiny_disk: Path) -> None:
+def test_events_in_memory_are_written_once_the_disk_has_room_again(receiver: Receiver, tiny_disk: Path) -> None:
     filler = fill(tiny_disk)
     with emitter_to(DOWN, tiny_disk / "spool") as emitter:
         for n in range(20):
@@ -171,7 +173,7 @@ def test_without_a_spool_directory_events_wait_in_memory(receiver: Receiver) -> 
     assert receiver.numbers == list(range(100))
 
 
-def test_a_spool_directory_that_is_a_file_costs_nothing_while_the_service_takes_events(
+def test_a_spool_directory_that_is_a_file_loses_nothing_while_the_service_accepts_events(
     receiver: Receiver, tmp_path: Path
 ) -> None:
     (tmp_path / "spool").write_text("in the way")
@@ -208,13 +210,13 @@ def test_a_damaged_spool_is_moved_aside_and_counted_and_the_others_are_delivered
     do_damage: Callable[[Path], None], service: Service, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     spool = tmp_path / "spool"
-    with ExitStack() as living:  # each has a spool of its own, for the others live
+    with ExitStack() as open_emitters:  # each has a spool of its own, since the others are still open
         for first in (0, 1000, 2000):
-            emitter = living.enter_context(emitter_to(service.url, spool))
+            emitter = open_emitters.enter_context(emitter_to(service.url, spool))
             for n in range(first, first + 100):
                 emitter.put(event(n, 1000))
             assert eventually(lambda emitter=emitter: emitter.stats().spooled == 100)  # so the spools' ages differ
-    assert eventually(no_courier_lives)
+    assert eventually(no_courier_is_alive)
     do_damage(sorted(spool.rglob("events.db"))[1])
     service.start()
     metrics = EmitMetrics()
@@ -252,7 +254,7 @@ def test_a_spool_that_is_damaged_in_use_is_moved_aside_and_counted_and_a_new_one
     assert len(service.numbers) + emitter.stats().dropped["spool_damaged"] == 2002
 
 
-def test_an_empty_spool_that_is_damaged_is_no_gap(service: Service, tmp_path: Path) -> None:
+def test_an_empty_spool_that_is_damaged_is_not_a_gap(service: Service, tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     service.start()
     with emitter_to(service.url, spool) as emitter:
@@ -275,10 +277,10 @@ def test_lines_damaged_in_the_overflow_are_counted_by_the_signer(service: Servic
     with emitter_to(service.url, spool) as emitter:
         pass
     (overflow,) = spool.glob("overflow-*")
-    left = overflow / "1-dead"
-    left.mkdir()
-    (left / "lock").touch()
-    (left / "000000.events").write_bytes(b'1.5 {"n":0}\n\xff\xfe\n2.5 {"n":1}\n3.5 {"n":')
+    leftover = overflow / "1-dead"
+    leftover.mkdir()
+    (leftover / "lock").touch()
+    (leftover / "000000.events").write_bytes(b'1.5 {"n":0}\n\xff\xfe\n2.5 {"n":1}\n3.5 {"n":')
 
     def sign(event: bytes) -> bytes:
         if not event.startswith(b"{"):
@@ -290,38 +292,38 @@ def test_lines_damaged_in_the_overflow_are_counted_by_the_signer(service: Servic
 
     assert service.numbers == [0, 1]
     assert emitter.stats().dropped == {"sign_failed": 1}
-    assert not left.exists()
+    assert not leftover.exists()
 
 
-def test_what_is_secure_is_on_the_disk_before_anything_else_happens(
+def test_secured_events_are_on_the_disk_before_anything_else_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[int] = set()
     fsync = os.fsync
 
-    def noted(fd: int) -> None:
+    def noting_fsync(fd: int) -> None:
         synced.add(os.fstat(fd).st_ino)
         fsync(fd)
 
-    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "fsync", noting_fsync)
     out = FileConfig(path=tmp_path / "out" / "events.jsonl")
     config = EmitConfig(file=out, http=HttpConfig(endpoint=DOWN), spool=tmp_path / "spool", drain_timeout_s=0.1)
     run = Run(runId="0198f7d0-1111-7222-8333-444455556666")
-    told = run_event(RunState.COMPLETE, datetime(2026, 5, 22, tzinfo=UTC), run, Job("edge", "orders"))
+    completion = run_event(RunState.COMPLETE, datetime(2026, 5, 22, tzinfo=UTC), run, Job("edge", "orders"))
     with Emitter.of_node(config, NodeKey.from_seed("edge-1", bytes(32))) as emitter:
-        emitter.put(told)
+        emitter.put(completion)
         assert emitter.drain(0.0) is False
 
         assert emitter.secure(10.0)
 
         (spool,) = tmp_path.glob("spool/http-*/*/events.db")
-        left = shutil.copy(spool, tmp_path / "as-after-a-power-cut.db")  # without the log that SQLite writes first
+        copied = shutil.copy(spool, tmp_path / "as-after-a-power-cut.db")  # without the log that SQLite writes first
         (head,) = tmp_path.glob("spool/chain-*/*/head")
-        kept = [head, *head.parents[:4], *spool.parents[:4]]
-        assert [path for path in kept if path.stat().st_ino not in synced] == []
+        paths = [head, *head.parents[:4], *spool.parents[:4]]
+        assert [path for path in paths if path.stat().st_ino not in synced] == []
         assert eventually(lambda: out.path.exists() and out.path.stat().st_size > 0)
         emitter.secure(10.0)
         assert out.path.stat().st_ino in synced
-    with closing(sqlite3.connect(left)) as db:
+    with closing(sqlite3.connect(copied)) as db:
         ((body,),) = db.execute("SELECT body FROM event").fetchall()
     assert json.loads(body)["eventType"] == "COMPLETE"

@@ -49,7 +49,7 @@ def test_a_service_that_is_killed_again_and_again_gets_every_event_in_order(serv
         assert emitter.drain(LONG_S)
 
     assert without_repeats(service.numbers) == list(range(kills * 200))
-    # Only what was under way at a kill comes twice.
+    # Only events in flight at a kill arrive twice.
     assert len(service.numbers) <= kills * 200 + kills * TOGETHER_MAX
 
 
@@ -67,7 +67,7 @@ def test_nothing_is_lost_while_the_service_is_down_from_the_start(service: Servi
     assert emitter.stats().spooled == 0
 
 
-def test_a_put_returns_while_the_service_is_stuck_and_a_full_queue_runs_over(
+def test_a_put_returns_while_the_service_is_stuck_and_a_full_queue_overflows(
     receiver: Receiver, tmp_path: Path
 ) -> None:
     receiver.is_open.clear()
@@ -85,7 +85,7 @@ def test_a_put_returns_while_the_service_is_stuck_and_a_full_queue_runs_over(
     assert emitter.stats().dropped == {}
 
 
-def test_events_of_many_threads_all_arrive_each_threads_in_its_order(receiver: Receiver, tmp_path: Path) -> None:
+def test_the_events_of_many_threads_all_arrive_in_the_order_of_each_thread(receiver: Receiver, tmp_path: Path) -> None:
     def put_thousands(first: int) -> None:
         for n in range(first, first + 500):
             emitter.put(event(n))
@@ -114,7 +114,7 @@ def test_a_success_acknowledges(status: int, receiver: Receiver, tmp_path: Path)
 
 
 @pytest.mark.parametrize("status", [302, 401, 403, 404, 405, 408, 409, 425, 429, 500, 502, 503, 504])
-def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it(
+def test_an_event_that_the_service_may_accept_later_is_sent_again_before_later_events(
     status: int, receiver: Receiver, tmp_path: Path
 ) -> None:
     receiver.script.extend([Answer(status), Answer(status)])
@@ -128,11 +128,11 @@ def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it
 
 
 @pytest.mark.parametrize(("status", "more"), [(400, ""), (403, ', "retriable": false'), (413, ""), (422, "")])
-def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
+def test_a_refused_event_is_counted_and_logged_and_holds_up_no_other(
     status: int, more: str, receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = f'{{"code": 400, "message": "run.runId:\\n not a UUID"{more}}}'
-    receiver.script.append(Answer(status, body=told.encode()))
+    refusal = f'{{"code": 400, "message": "run.runId:\\n not a UUID"{more}}}'
+    receiver.script.append(Answer(status, body=refusal.encode()))
     with emitter_to(receiver.url, tmp_path / "spool") as emitter:
         emitter.put(b'{"n": 0, "secret": "hunter2"}')
         emitter.put(event(1))
@@ -146,11 +146,11 @@ def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
     assert "hunter2" not in caplog.text + str([vars(record) for record in caplog.records])
 
 
-def test_what_may_not_come_yet_waits_until_people_have_put_that_right_and_is_told_once(
+def test_an_event_that_is_refused_for_now_waits_until_the_cause_is_fixed_and_is_logged_once(
     receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = b'{"code": 403, "message": "unknown-key: enrol a key with `headwater key enrol`", "retriable": true}'
-    receiver.script.extend([Answer(403, body=told)] * 4)
+    refusal = b'{"code": 403, "message": "unknown-key: enrol a key with `headwater key enrol`", "retriable": true}'
+    receiver.script.extend([Answer(403, body=refusal)] * 4)
     with emitter_to(receiver.url, tmp_path / "spool") as emitter:
         emitter.put(event(0))
         emitter.put(event(1))
@@ -174,7 +174,7 @@ def test_retry_after_is_waited_for_even_when_draining(receiver: Receiver, tmp_pa
     assert second.at - first.at >= 1.0
 
 
-def test_an_answer_that_does_not_come_in_time_is_not_waited_for(receiver: Receiver, tmp_path: Path) -> None:
+def test_a_response_that_does_not_come_in_time_is_not_waited_for(receiver: Receiver, tmp_path: Path) -> None:
     receiver.is_open.clear()
     with emitter_to(receiver.url, tmp_path / "spool", timeout_s=0.1) as emitter:
         emitter.put(event(0))
@@ -198,9 +198,7 @@ def test_a_service_without_tls_is_reached_where_no_certificates_can_be_read(
     assert receiver.numbers == [1]
 
 
-def test_a_service_whose_certificate_nobody_vouches_for_gets_nothing(
-    unknown_receiver: Receiver, tmp_path: Path
-) -> None:
+def test_a_service_with_an_untrusted_certificate_gets_nothing(unknown_receiver: Receiver, tmp_path: Path) -> None:
     with emitter_to(unknown_receiver.url, tmp_path / "spool") as emitter:
         emitter.put(event(1))
 
@@ -208,7 +206,7 @@ def test_a_service_whose_certificate_nobody_vouches_for_gets_nothing(
         assert unknown_receiver.posts == []
 
 
-def test_a_certificate_that_nobody_vouches_for_is_told_with_what_to_do(
+def test_an_untrusted_certificate_is_reported_with_what_to_do(
     unknown_receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with emitter_to(unknown_receiver.url, tmp_path / "spool") as emitter:
@@ -218,7 +216,7 @@ def test_a_certificate_that_nobody_vouches_for_is_told_with_what_to_do(
     assert "start the service" not in caplog.text
 
 
-def test_events_wait_while_the_authorities_to_trust_cannot_be_read(
+def test_events_wait_while_the_trusted_authorities_cannot_be_read(
     unknown_receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
@@ -238,7 +236,7 @@ def test_the_connection_is_kept_open(receiver: Receiver, tmp_path: Path) -> None
     assert receiver.connections == 1
 
 
-def test_one_transport_that_is_down_holds_up_neither_the_other_nor_its_own_events(
+def test_a_transport_that_is_down_holds_up_neither_the_other_nor_its_own_events(
     service: Service, tmp_path: Path
 ) -> None:
     config = EmitConfig(
@@ -280,7 +278,7 @@ def test_the_token_is_read_when_an_event_is_sent_and_shown_nowhere(
     assert "hunter2" not in shown
 
 
-def test_events_go_out_signed_in_the_order_of_their_puts(receiver: Receiver, tmp_path: Path) -> None:
+def test_events_are_sent_signed_in_the_order_of_their_puts(receiver: Receiver, tmp_path: Path) -> None:
     signed: list[bytes] = []
 
     def sign(unsigned: bytes) -> bytes:

@@ -9,7 +9,7 @@ from emit_processes import Pipeline, Service
 Starter = Callable[..., Pipeline]
 
 
-def test_what_a_killed_process_left_goes_out_in_order_before_the_events_of_the_next(
+def test_events_that_a_killed_process_left_are_sent_in_order_before_those_of_the_next(
     service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     first = pipeline(tmp_path / "spool", service.url)
@@ -70,7 +70,7 @@ def test_a_living_process_keeps_its_spool(service: Service, pipeline: Starter, t
     assert sorted(service.numbers) == list(range(11))
 
 
-def test_what_was_left_for_another_service_is_not_sent_to_this_one(
+def test_events_left_for_another_service_are_not_sent_to_this_one(
     service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     elsewhere = pipeline(tmp_path / "spool", "http://127.0.0.1:9/api/v1/lineage")
@@ -86,7 +86,9 @@ def test_what_was_left_for_another_service_is_not_sent_to_this_one(
     assert service.numbers == [100]
 
 
-def test_a_process_that_closes_leaves_the_rest_to_the_next(service: Service, pipeline: Starter, tmp_path: Path) -> None:
+def test_a_process_that_closes_leaves_the_remaining_events_to_the_next(
+    service: Service, pipeline: Starter, tmp_path: Path
+) -> None:
     first = pipeline(tmp_path / "spool", service.url, "drain_timeout_s=0.05", "queue_size=4")
     first.request("put", 0, 499)
     assert first.request("close") == "closed"
@@ -113,7 +115,7 @@ def test_a_process_that_ends_without_closing_delivers_first(
 
 @pytest.mark.parametrize("queue_size", [16, 10_000])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_kill_at_a_random_instant_loses_only_what_was_in_memory(
+def test_a_kill_at_a_random_instant_loses_only_events_in_memory(
     seed: int, queue_size: int, service: Service, pipeline: Starter, tmp_path: Path
 ) -> None:
     rng = Random(seed)  # noqa: S311 - when to kill, not a secret
@@ -135,5 +137,5 @@ def test_a_kill_at_a_random_instant_loses_only_what_was_in_memory(
         numbers = [n for n in arrived if n // 1000 == generation]
         assert numbers[:100] == list(range(generation * 1000, generation * 1000 + 100))
         missing_before_the_last = numbers[-1] + 1 - generation * 1000 - len(numbers)
-        # What had run over is on disk although what was put before it was still in memory.
+        # Events that overflowed are on disk although earlier ones were still in memory.
         assert missing_before_the_last <= (queue_size + 1 if queue_size < 500 else 0)

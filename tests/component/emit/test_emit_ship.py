@@ -1,4 +1,4 @@
-"""`headwater ship` against a real service: what an edge wrote without a network arrives, in order and whole."""
+"""`headwater ship` against a real service: events written at an edge without a network arrive in order and complete."""
 
 import json
 import os
@@ -32,18 +32,18 @@ def event(number: int) -> bytes:
 
 
 def ship(folder: Path, home: Path, *arguments: str) -> tuple[int, Any]:
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "ship", str(folder), "--json", *arguments],
         env={**os.environ, "HEADWATER_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.returncode in (0, 1), done.stderr
-    return done.returncode, json.loads(done.stdout)
+    assert result.returncode in (0, 1), result.stderr
+    return result.returncode, json.loads(result.stdout)
 
 
-def test_what_an_edge_wrote_to_files_arrives_whole_and_once_and_what_was_changed_does_not(tmp_path: Path) -> None:
+def test_events_that_an_edge_wrote_to_files_arrive_once_and_an_unsigned_line_does_not(tmp_path: Path) -> None:
     edge, centre, lineage = tmp_path / "edge", tmp_path / "centre", tmp_path / "lineage"
     key = load_or_create(edge)
     (centre / "keys").mkdir(parents=True)
@@ -64,14 +64,14 @@ def test_what_an_edge_wrote_to_files_arrives_whole_and_once_and_what_was_changed
         (node,) = httpx.get(f"{service.url}/api/v1/nodes").json()["nodes"]
 
     assert (first_status, first["arrived"], first["heldBack"], first["left"]) == (1, 200, 1, 0)
-    assert [(one["verdict"], one["file"]) for one in first["troubles"]] == [("unsigned", "events.jsonl")]
+    assert [(trouble["verdict"], trouble["file"]) for trouble in first["troubles"]] == [("unsigned", "events.jsonl")]
     assert (second_status, second["arrived"], second["heldBack"], second["heldBackBefore"]) == (1, 0, 0, 1)
     assert again["arrived"] == 200
     assert events["totalCount"] == 200
     assert not any(node["troubles"].values())
 
 
-def test_each_line_of_the_file_transport_is_a_whole_event_for_any_log_shipper(tmp_path: Path) -> None:
+def test_each_line_of_the_file_transport_is_a_complete_event_for_any_log_shipper(tmp_path: Path) -> None:
     key = load_or_create(tmp_path)
     to_file = FileConfig(path=tmp_path / "events.jsonl", rotation_size_mb=0.02)
     with Emitter.of_node(EmitConfig(file=to_file, spool=tmp_path / "spool"), key) as emitter:
@@ -80,22 +80,24 @@ def test_each_line_of_the_file_transport_is_a_whole_event_for_any_log_shipper(tm
 
     lines = [line for file in sorted(tmp_path.glob("events*.jsonl")) for line in file.read_bytes().splitlines()]
 
-    read = [json.loads(line) for line in lines]
-    assert [one["run"]["runId"] for one in read] == [json.loads(event(number))["run"]["runId"] for number in range(50)]
-    assert all({"signature", "headwater_chain"} <= one["run"]["facets"].keys() for one in read)
+    events = [json.loads(line) for line in lines]
+    assert [each["run"]["runId"] for each in events] == [
+        json.loads(event(number))["run"]["runId"] for number in range(50)
+    ]
+    assert all({"signature", "headwater_chain"} <= each["run"]["facets"].keys() for each in events)
 
 
-@pytest.mark.parametrize("named", ["/lineage", "/lineage/", "/lineage/api/v1/lineage", "", "/api/v1/lineage"])
-def test_a_service_below_a_path_is_shipped_to_there(named: str, tmp_path: Path, receiver: Receiver) -> None:
-    shipped = shipped_to(tmp_path, f"{address_of(receiver)}{named}")
+@pytest.mark.parametrize("path", ["/lineage", "/lineage/", "/lineage/api/v1/lineage", "", "/api/v1/lineage"])
+def test_events_are_shipped_to_a_service_below_a_path(path: str, tmp_path: Path, receiver: Receiver) -> None:
+    shipped = shipped_to(tmp_path, f"{address_of(receiver)}{path}")
 
     [post] = receiver.posts
     assert shipped == (0, 1)
-    assert post.path == f"{named.removesuffix('/').removesuffix('/api/v1/lineage')}/api/v1/lineage"
+    assert post.path == f"{path.removesuffix('/').removesuffix('/api/v1/lineage')}/api/v1/lineage"
 
 
 @pytest.mark.parametrize(("option", "key"), [((), "asking"), (("--token-env", "MINE"), "mine")])
-def test_what_is_shipped_goes_by_the_key_that_commands_ask_by(
+def test_events_are_shipped_with_the_token_of_the_other_commands(
     option: tuple[str, ...], key: str, tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_TOKEN", "asking")
@@ -113,10 +115,10 @@ def address_of(receiver: Receiver) -> str:
 
 
 def shipped_to(folder: Path, url: str, *arguments: str) -> tuple[int, int]:
-    """Ship one event; the exit status, and how many arrived."""
+    """Ship one event; returns the exit status, and how many arrived."""
     key = load_or_create(folder / "home")
     config = EmitConfig(file=FileConfig(path=folder / "events" / "events.jsonl"), spool=folder / "spool")
     with Emitter.of_node(config, key) as emitter:
         emitter.put(event(1))
-    status, told = ship(folder / "events", folder / "home", "--url", url, *arguments)
-    return status, told["arrived"]
+    status, answer = ship(folder / "events", folder / "home", "--url", url, *arguments)
+    return status, answer["arrived"]

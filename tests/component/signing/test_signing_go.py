@@ -23,23 +23,23 @@ SIZES = (1, 2, 3, 7, 8, 33, 64, 70)
 
 @pytest.fixture(scope="module")
 def go_tlog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, built; its absence is said aloud."""
+    """The built program; without Go, the tests are skipped with the reason."""
     if shutil.which("go") is None:
-        pytest.skip("no Go on this machine: the tree and the notes are not held against golang.org/x/mod/sumdb")
+        pytest.skip("no Go on this machine: the tree and the notes are not checked against golang.org/x/mod/sumdb")
     program = tmp_path_factory.mktemp("go") / "go_tlog"
     built = subprocess.run(
         ["go", "build", "-o", str(program), "."], cwd=PROGRAM, capture_output=True, text=True, timeout=300
     )
     if "dial tcp" in built.stderr or "proxy" in built.stderr:
-        pytest.skip(f"golang.org/x/mod cannot be fetched, so nothing is held against it: {built.stderr[-200:]}")
+        pytest.skip(f"golang.org/x/mod cannot be fetched, so nothing is checked against it: {built.stderr[-200:]}")
     assert built.returncode == 0, built.stderr
     return program
 
 
-def ask(program: Path, question: dict[str, Any]) -> dict[str, Any]:
-    told = subprocess.run([program], input=json.dumps(question), capture_output=True, text=True, timeout=60)
-    assert told.returncode == 0, told.stderr
-    answer: dict[str, Any] = json.loads(told.stdout)
+def answer_of(program: Path, request: dict[str, Any]) -> dict[str, Any]:
+    result = subprocess.run([program], input=json.dumps(request), capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    answer: dict[str, Any] = json.loads(result.stdout)
     return answer
 
 
@@ -47,7 +47,7 @@ def encoded(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def test_go_takes_our_heads_proofs_and_checkpoints_and_signs_as_we_do(go_tlog: Path) -> None:
+def test_go_accepts_our_heads_proofs_and_checkpoints_and_signs_as_we_do(go_tlog: Path) -> None:
     growth = Growth(EMPTY, [leaf_hash(data) for data in DATA])
     inclusion = [
         {"From": index, "Size": size, "Hashes": list(map(encoded, inclusion_proof(index, size, growth.node)))}
@@ -62,7 +62,7 @@ def test_go_takes_our_heads_proofs_and_checkpoints_and_signs_as_we_do(go_tlog: P
     checkpoint = Checkpoint("lineage.example.org", 70, growth.frontier.root)
     name, key_hash, _ = str(LOG.verifier).split("+", 2)
 
-    told = ask(
+    answer = answer_of(
         go_tlog,
         {
             "Leaves": list(map(encoded, DATA)),
@@ -78,18 +78,18 @@ def test_go_takes_our_heads_proofs_and_checkpoints_and_signs_as_we_do(go_tlog: P
         },
     )
 
-    assert told["roots"] == [encoded(frontier_of(size, growth.node).root) for size in range(1, 71)]
-    assert told["text"] == checkpoint.text
-    assert told["signed"] == checkpoint.signed(LOG)
-    assert verified_text(told["signed"], [LOG.verifier]) == checkpoint.text
+    assert answer["roots"] == [encoded(frontier_of(size, growth.node).root) for size in range(1, 71)]
+    assert answer["text"] == checkpoint.text
+    assert answer["signed"] == checkpoint.signed(LOG)
+    assert verified_text(answer["signed"], [LOG.verifier]) == checkpoint.text
 
 
-def test_go_refuses_what_was_bent(go_tlog: Path) -> None:
+def test_go_refuses_altered_proofs_and_checkpoints(go_tlog: Path) -> None:
     growth = Growth(EMPTY, [leaf_hash(data) for data in DATA[:5]])
     checkpoint = Checkpoint("lineage.example.org", 5, growth.frontier.root)
     name, key_hash, _ = str(LOG.verifier).split("+", 2)
     proof = [*map(encoded, inclusion_proof(2, 5, growth.node))]
-    question = {
+    request = {
         "Leaves": list(map(encoded, DATA[:5])),
         "VerifierKey": str(LOG.verifier),
         "Note": checkpoint.signed(LOG),
@@ -98,11 +98,11 @@ def test_go_refuses_what_was_bent(go_tlog: Path) -> None:
         "Inclusion": [{"From": 2, "Size": 5, "Hashes": proof}],
     }
 
-    ask(go_tlog, question)
+    answer_of(go_tlog, request)
     for wrong in (
         {"Inclusion": [{"From": 3, "Size": 5, "Hashes": proof}]},
         {"Note": checkpoint.signed(LOG).replace("\n5\n", "\n6\n")},
         {"Witnesses": [str(WITNESS.verifier)]},  # it did not sign
     ):
         with pytest.raises(AssertionError, match=r"invalid|verif"):
-            ask(go_tlog, {**question, **wrong})
+            answer_of(go_tlog, {**request, **wrong})

@@ -1,4 +1,4 @@
-"""Several processes meet a machine without a key."""
+"""Several processes start on a machine without a key."""
 
 import subprocess
 import sys

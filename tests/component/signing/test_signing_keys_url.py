@@ -50,7 +50,7 @@ def test_keys_are_fetched_from_a_url(server: str, events: str) -> None:
     assert CliRunner().invoke(app, [events, "--keys", f"{server}/keys"]).exit_code == 0
 
 
-def test_a_url_without_keys_is_a_wrong_use(server: str, events: str) -> None:
+def test_a_url_without_keys_is_a_usage_error(server: str, events: str) -> None:
     result = CliRunner().invoke(app, [events, "--keys", f"{server}/nothing-here"])
 
     assert result.exit_code == 2
@@ -58,7 +58,7 @@ def test_a_url_without_keys_is_a_wrong_use(server: str, events: str) -> None:
     assert "developer.mozilla.org" not in result.stderr
 
 
-def test_a_server_that_does_not_answer_is_a_wrong_use(events: str) -> None:
+def test_a_server_that_does_not_answer_is_a_usage_error(events: str) -> None:
     result = CliRunner().invoke(app, [events, "--keys", "http://127.0.0.1:1/keys"])
 
     assert result.exit_code == 2

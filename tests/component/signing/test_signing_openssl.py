@@ -37,5 +37,5 @@ def test_openssl_signs_as_we_do(tmp_path: Path) -> None:
     assert other.sign(canonical(event)) == b64decode(signature)
 
 
-def test_our_vectors_can_be_written_anew(tmp_path: Path) -> None:
+def test_our_vectors_can_be_generated_again(tmp_path: Path) -> None:
     assert own_vectors(tmp_path) == read_vectors(OWN_VECTORS)

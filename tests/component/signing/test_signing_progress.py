@@ -17,7 +17,7 @@ EVENTS = 3
 VERIFY = [sys.executable, "-c", "import typer; from headwater.cli.verify import verify; typer.run(verify)"]
 
 
-def _told_on_a_terminal(command: list[str], stdout: Path) -> str:
+def _shown_on_a_terminal(command: list[str], stdout: Path) -> str:
     """Run a command with standard error on a new terminal; returns what was shown there."""
     ours, its = pty.openpty()
     with stdout.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=its):
@@ -32,7 +32,7 @@ def _told_on_a_terminal(command: list[str], stdout: Path) -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 4096)
-    except OSError:  # how Linux says that the other side has closed
+    except OSError:  # how Linux reports that the other side has closed
         return b""
 
 
@@ -45,7 +45,7 @@ def test_progress_of_a_long_file_is_shown_apart_from_the_verdicts(
     (tmp_path / "events.jsonl").write_bytes((sign_event(event, KEY) + b"\n") * EVENTS)
     files = [str(tmp_path / "events.jsonl"), "--keys", str(tmp_path / "keys.jwks")]
 
-    shown = _told_on_a_terminal([*VERIFY, *files], tmp_path / "verdicts")
+    shown = _shown_on_a_terminal([*VERIFY, *files], tmp_path / "verdicts")
 
     assert ("verifying" in shown) == is_shown
     verdicts = (tmp_path / "verdicts").read_text().splitlines()
