@@ -114,7 +114,7 @@ def test_an_agent_takes_the_lock_although_a_full_disk_cannot_store_its_process_i
         pass
 
 
-def test_an_outcome_that_the_disk_damaged_prevents_no_start(tmp_path: Path) -> None:
+def test_an_outcome_that_the_disk_damaged_does_not_prevent_a_start(tmp_path: Path) -> None:
     save_outcome(tmp_path, OVER)
     damaged = tmp_path / "agent" / "ended" / "01a1fd5c-bf4f-7259-9205-000000000000.json"
     damaged.write_bytes(b"")
@@ -125,7 +125,7 @@ def test_an_outcome_that_the_disk_damaged_prevents_no_start(tmp_path: Path) -> N
     assert damaged.with_suffix(".damaged").exists()
 
 
-def test_an_outcome_that_cannot_be_written_raises_no_error(tmp_path: Path) -> None:
+def test_an_outcome_that_cannot_be_written_does_not_raise_an_error(tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("no folder")
 
     save_outcome(tmp_path, OVER)

@@ -33,7 +33,7 @@ class Post(NamedTuple):
 
 @dataclass
 class Receiver:
-    """Answers 201, but first what is in `script`, one answer a request; waits while `is_open` is not set."""
+    """Sends the answers in `script`, one a request, and then 201; waits while `is_open` is not set."""
 
     script: deque[Answer] = field(default_factory=deque)
     posts: list[Post] = field(default_factory=list)

@@ -143,7 +143,7 @@ def test_which_run_data_came_from_is_read_again_where_an_earlier_version_did_not
         assert flow.source_run == source["runId"]
 
 
-def test_what_jobs_use_themselves_is_read_again_where_an_earlier_version_did_not_read_it(tmp_path: Path) -> None:
+def test_datasets_that_jobs_use_themselves_are_read_again_where_an_earlier_version_read_none(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     used = {"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}
     job_event = {

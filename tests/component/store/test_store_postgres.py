@@ -85,7 +85,7 @@ def test_two_services_that_sign_one_log_must_have_one_key(
         pytest.raises(SetupError, match=r"copy its HEADWATER_HOME/keys/log\.key"),
     ):
         third.signs_with("lineage.example.org+00000000+AX")
-    hang_up(url)  # the locks are gone with the sessions, and are taken again with new ones
+    hang_up(url)  # the locks end with the sessions, and new sessions take them again
 
     assert eventually(lambda: follows(one) and follows(other))
     with closing(PostgresStore(url)) as third, pytest.raises(SetupError):

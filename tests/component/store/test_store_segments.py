@@ -43,7 +43,7 @@ ERASURE = Erasure(5, "run.facets.n", "asked for", "ann", "1", 7)
 
 
 def entries(new: int = EACH // 2) -> Iterator[Entry]:
-    """Events of which the last ones are new."""
+    """All events, of which the last `new` were received later than the others."""
     for number, raw in enumerate(EVENTS):
         yield entry_of(parse_event(raw), "unsigned", None, OLD_US if number < len(EVENTS) - new else 9_000)
 

@@ -50,7 +50,7 @@ class OneUnreadable(SqliteStore):
         return cast(bytes, None) if place == 1 else super()._unpacked(place, digest, frame)
 
 
-def test_an_entry_that_raises_an_unexpected_error_adds_no_facts_and_prevents_no_start(tmp_path: Path) -> None:
+def test_an_entry_that_raises_an_unexpected_error_adds_no_facts_and_does_not_prevent_a_start(tmp_path: Path) -> None:
     crashed = tmp_path / "crashed"
     crashed.mkdir()
     raws = [event(0, run) for run in range(3)]
