@@ -129,7 +129,7 @@ def test_the_summary_counts_events_jobs_and_runs(demo: Demo) -> None:
     assert summary["events"]["stored"] == summary["events"]["verified"] == len(demo.events)
     assert summary["jobs"] == 3
     assert summary["runs"] == 3
-    assert "# TYPE" in metrics
+    assert "headwater_nodes 1.0" in metrics
 
 
 def test_ctrl_c_ends_the_demo_and_all_its_processes(tmp_path: Path) -> None:

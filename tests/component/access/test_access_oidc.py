@@ -182,17 +182,17 @@ def test_a_new_key_is_fetched_and_an_unknown_one_is_not_requested_again_and_agai
 
     async def authenticate() -> list[str]:
         names = [(await oidc.caller_of(token())).name]
-        for key in (new, STRANGER):
-            identity.keys = [RSA, new]
-            clock.now_s += 31
-            names.append((await oidc.caller_of(token(key))).name if key is new else "")
+        identity.keys = [RSA, new]
+        clock.now_s += 31
+        names.append((await oidc.caller_of(token(new))).name)
+        clock.now_s += 31
         unknown = RSAKey.generate_key(2048, {"kid": "nobody", "use": "sig"})
         for _ in range(5):
             with pytest.raises(UnauthenticatedError):
                 await oidc.caller_of(token(unknown))
         return names
 
-    assert asyncio.run(authenticate()) == ["oidc:alice", "oidc:alice", ""]
+    assert asyncio.run(authenticate()) == ["oidc:alice", "oidc:alice"]
     assert identity.requests == 3
 
 
@@ -246,7 +246,7 @@ def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
     assert admitted(provider(identity.url, cache), token()).name == "oidc:alice"
 
 
-def test_without_any_keys_a_token_is_refused_as_unavailable(identity: Identity, tmp_path: Path) -> None:
+def test_without_any_keys_a_token_is_refused_as_unavailable(identity: Identity) -> None:
     identity.status = 500
 
     with pytest.raises(UnavailableError, match="identity provider's keys"):

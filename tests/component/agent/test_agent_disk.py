@@ -106,7 +106,7 @@ def test_an_agent_ends_on_a_full_disk(agent: Agent) -> None:
             record_running(agent)
             fill_disk(agent)
 
-    asyncio.run(served())
+    asyncio.run(asyncio.wait_for(served(), 60))
 
 
 def test_an_agent_takes_the_lock_although_a_full_disk_cannot_store_its_process_id() -> None:

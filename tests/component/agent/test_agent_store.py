@@ -1,4 +1,4 @@
-"""The agent's store on a real SQLite file: what was recorded is known after a crash."""
+"""The agent's store on a real SQLite file: the next process knows what was recorded."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -78,7 +78,7 @@ def test_a_complete_run_exits_0_and_prints_its_result_as_json(folder: Path) -> N
     assert process.returncode == 0, err
     result = json.loads(out)
     assert (result["state"], result["counters"]["recordsOut"]) == ("COMPLETE", 7)
-    assert [event["eventType"] for event in events(folder)][0::1][-1] == "COMPLETE"
+    assert [event["eventType"] for event in events(folder)][-1] == "COMPLETE"
     assert all("signature" in event["run"]["facets"] for event in events(folder))
     assert {event["run"]["runId"] for event in events(folder)} == {result["runId"]}
 

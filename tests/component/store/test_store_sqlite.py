@@ -224,7 +224,6 @@ def test_the_store_of_a_killed_process_can_be_opened_once_its_child_processes_ha
     code = f"""
 import os, subprocess
 from pathlib import Path
-from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteStore
 lock = SqliteStore(Path({str(path)!r})).hand_over_writing().lock
 subprocess.Popen(["sleep", "1"], pass_fds=[lock], stdout=subprocess.DEVNULL)
