@@ -1,4 +1,4 @@
-"""A bundle of the log is checked offline, by code that shares nothing with what wrote it."""
+"""A bundle of the log is verified offline, by code that is independent of the service."""
 
 import getpass
 import json
@@ -56,7 +56,7 @@ EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with a log of 30 entries, a minute apart: signed events of five jobs, edits, one unsigned."""
+    """A home with a log of 30 entries, a minute apart: signed events of five jobs, edits, an unsigned event."""
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, LOG_NAME, "")
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
@@ -76,7 +76,7 @@ def _entries(home: Path, first: int = 0, end: int = 30) -> Iterator[Entry]:
 
 
 def _entry(home: Path, number: int, sequence: int, before: str | None) -> tuple[Entry, str | None]:
-    """An entry, and the payload hash of one that is signed."""
+    """An entry, and its payload hash if it is signed."""
     received_us, salt = START_US + number * MINUTE_US, bytes([number] * 16)
     if number in (7, 8):
         edits = edit_entry(str(number), received_us, "ann", [EditItem(("job", "etl", "job 1"), "deleted", number == 7)])
@@ -107,30 +107,30 @@ def run(*arguments: str) -> Result:
 
 def bundle_of(home: Path, *arguments: str) -> Path:
     path = home / "bundle.zip"
-    told = run("export", "-o", str(path), "--force", *arguments)
-    assert told.exit_code == 0, told.output
+    result = run("export", "-o", str(path), "--force", *arguments)
+    assert result.exit_code == 0, result.output
     return path
 
 
 def verdict(path: Path, *arguments: str) -> dict[str, Any]:
-    told = run("verify", str(path), "--json", *arguments)
-    answer: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
-    assert told.exit_code == (0 if answer["verdict"] == "proven" else 1)
+    result = run("verify", str(path), "--json", *arguments)
+    answer: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    assert result.exit_code == (0 if answer["verdict"] == "proven" else 1)
     return answer
 
 
 def bent(path: Path, **members: Callable[[bytes], bytes]) -> Path:
     """The bundle, with some members changed."""
     out = path.with_name("bent.zip")
-    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(out, "w") as changed:
-        for name in whole.namelist():
-            data = whole.read(name)
+    with zipfile.ZipFile(path) as original, zipfile.ZipFile(out, "w") as changed:
+        for name in original.namelist():
+            data = original.read(name)
             changed.writestr(name, members.get(name.partition(".")[0].replace("-", "_"), bytes)(data))
     return out
 
 
-def lines(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes], bytes]:
-    """A change of entries."""
+def changed_entries(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes], bytes]:
+    """A function that applies `change` to the entries of `entries.jsonl`."""
 
     def changed(data: bytes) -> bytes:
         entries = [json.loads(line) for line in data.splitlines()]
@@ -140,29 +140,29 @@ def lines(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes], b
     return changed
 
 
-def checks(told: dict[str, Any]) -> set[str]:
-    return {finding["check"] for finding in told["findings"]}
+def checks(answer: dict[str, Any]) -> set[str]:
+    return {finding["check"] for finding in answer["findings"]}
 
 
-def test_the_whole_log_is_proven_and_its_graph_is_the_one_that_is_shown(home: Path) -> None:
+def test_the_whole_log_is_proven_and_its_graph_matches_the_service(home: Path) -> None:
     key = str(log_key(home, None, "").verifier)
 
-    told = verdict(bundle_of(home), "--log-key", key)
+    answer = verdict(bundle_of(home), "--log-key", key)
 
-    assert told["findings"] == []
-    assert told["counts"] == {"shown": 30, "edits": 2, "signed": 27, "unsigned": 1}
-    assert any("graph that the service shows: 5 jobs, 15 runs, 3 datasets" in each for each in told["checked"])
-    assert not any("--log-key" in each for each in told["notKnown"])
-    assert any("whether what a node signed was true" in each for each in told["notKnown"])
+    assert answer["findings"] == []
+    assert answer["counts"] == {"shown": 30, "edits": 2, "signed": 27, "unsigned": 1}
+    assert any("graph that the service shows: 5 jobs, 15 runs, 3 datasets" in each for each in answer["checked"])
+    assert not any("--log-key" in each for each in answer["notKnown"])
+    assert any("whether what a node signed was true" in each for each in answer["notKnown"])
 
 
-def test_people_are_told_what_was_checked_and_what_cannot_be_known(home: Path) -> None:
-    told = run("verify", str(bundle_of(home)))
+def test_the_output_lists_what_was_checked_and_what_cannot_be_known(home: Path) -> None:
+    result = run("verify", str(bundle_of(home)))
 
-    assert told.exit_code == 0
-    assert "checked    checkpoint: lineage.example.org signed the head over 30 entries" in told.output
-    assert "not known  whether lineage.example.org+" in told.output
-    assert told.output.splitlines()[-1] == "verdict    proven: these are the entries of the log, unaltered"
+    assert result.exit_code == 0
+    assert "checked    checkpoint: lineage.example.org signed the head over 30 entries" in result.output
+    assert "not known  whether lineage.example.org+" in result.output
+    assert result.output.splitlines()[-1] == "verdict    proven: these are the entries of the log, unaltered"
 
 
 @pytest.mark.parametrize(
@@ -176,60 +176,60 @@ def test_people_are_told_what_was_checked_and_what_cannot_be_known(home: Path) -
     ],
 )
 def test_a_part_of_the_log_is_proven_against_its_head(home: Path, arguments: tuple[str, ...], shown: int) -> None:
-    told = verdict(bundle_of(home, *arguments))
+    answer = verdict(bundle_of(home, *arguments))
 
-    assert (told["findings"], told["counts"].get("shown", 0)) == ([], shown)
+    assert (answer["findings"], answer["counts"].get("shown", 0)) == ([], shown)
 
 
-def test_of_one_dataset_the_rest_is_there_and_not_shown(home: Path) -> None:
+def test_an_export_of_one_dataset_withholds_the_other_entries(home: Path) -> None:
     path = bundle_of(home, "--dataset", "lake", "table 1")
 
-    told = verdict(path)
+    answer = verdict(path)
 
-    assert told["findings"] == []
-    assert told["counts"]["shown"] + told["counts"]["withheld"] == 30
+    assert answer["findings"] == []
+    assert answer["counts"]["shown"] + answer["counts"]["withheld"] == 30
     with zipfile.ZipFile(path) as bundle:
         shown = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     about = [entry["index"] for entry in shown if "raw" in entry]
     assert {index for index in range(30) if index % 3 == 1 and index not in (7, 8)} <= set(about)
 
 
-def test_a_head_that_was_kept_is_added_to(home: Path) -> None:
+def test_a_head_that_extends_an_earlier_one_is_consistent(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*_entries(home, 30, 40)])
 
-    told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
+    answer = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
-    assert told["findings"] == []
-    assert "consistency: the head extends the one over 30 entries that was kept" in told["checked"]
+    assert answer["findings"] == []
+    assert "consistency: the head extends the one over 30 entries that was kept" in answer["checked"]
 
 
-def test_a_byte_that_was_altered_is_found_by_the_entry_and_its_signature(home: Path) -> None:
+def test_an_altered_byte_is_found_by_the_entry_and_signature_checks(home: Path) -> None:
     def alter(entries: list[dict[str, Any]]) -> None:
         entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
 
-    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
 
-    assert {"entry", "signature", "inclusion", "graph"} <= checks(told)
-    assert {finding["entry"] for finding in told["findings"]} == {4, None}
-
-
-def test_an_event_that_was_dropped_is_found_by_inclusion(home: Path) -> None:
-    told = verdict(bent(bundle_of(home), entries=lines(lambda entries: entries.pop(11))))
-
-    assert "inclusion" in checks(told)
+    assert {"entry", "signature", "inclusion", "graph"} <= checks(answer)
+    assert {finding["entry"] for finding in answer["findings"]} == {4, None}
 
 
-def test_events_that_changed_places_are_found_by_inclusion(home: Path) -> None:
+def test_a_dropped_event_is_found_by_the_inclusion_check(home: Path) -> None:
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
+
+    assert "inclusion" in checks(answer)
+
+
+def test_swapped_events_are_found_by_the_inclusion_check(home: Path) -> None:
     def swap(entries: list[dict[str, Any]]) -> None:
         entries[2], entries[3] = {**entries[3], "index": 2}, {**entries[2], "index": 3}
 
-    assert checks(verdict(bent(bundle_of(home), entries=lines(swap)))) == {"inclusion"}
+    assert checks(verdict(bent(bundle_of(home), entries=changed_entries(swap)))) == {"inclusion"}
 
 
-def test_an_event_that_was_put_in_or_stands_twice_is_found_by_inclusion(home: Path) -> None:
+def test_an_inserted_or_repeated_event_is_found_by_the_inclusion_check(home: Path) -> None:
     def replay(entries: list[dict[str, Any]]) -> None:
         entries.append({**entries[5], "index": 30})
 
@@ -240,77 +240,79 @@ def test_an_event_that_was_put_in_or_stands_twice_is_found_by_inclusion(home: Pa
             entry["index"] = index
 
     for change in (replay, insert):
-        assert "inclusion" in checks(verdict(bent(bundle_of(home), entries=lines(change))))
+        assert "inclusion" in checks(verdict(bent(bundle_of(home), entries=changed_entries(change))))
 
 
-def test_a_log_that_was_cut_off_is_found_by_consistency(home: Path) -> None:
-    whole = bundle_of(home)
-    with zipfile.ZipFile(whole) as bundle:
+def test_a_truncated_log_is_found_by_the_consistency_check(home: Path) -> None:
+    earlier = bundle_of(home)
+    with zipfile.ZipFile(earlier) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
-    _written_anew(home, 20)
+    rewrite_database(home, 20)
 
-    told = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
+    answer = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
 
-    assert checks(told) == {"consistency"}
-    assert "it was cut off" in told["findings"][0]["message"] or "no proof from 30" in told["findings"][0]["message"]
+    assert checks(answer) == {"consistency"}
+    assert (
+        "it was cut off" in answer["findings"][0]["message"] or "no proof from 30" in answer["findings"][0]["message"]
+    )
 
 
-def _written_anew(home: Path, count: int, change: Callable[[Entry], Entry] = lambda entry: entry) -> None:
-    """The database rewritten by its owner, and the tree built again."""
+def rewrite_database(home: Path, count: int, change: Callable[[Entry], Entry] = lambda entry: entry) -> None:
+    """Rewrite the database as its owner could, with a new tree."""
     for path in home.glob("headwater.db*"):
         path.unlink()
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*map(change, _entries(home, 0, count))])
 
 
-def test_a_database_that_was_written_anew_with_its_tree_is_found_by_consistency(home: Path) -> None:
+def test_a_database_rewritten_with_its_tree_is_found_by_the_consistency_check(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
-    _written_anew(home, 35, lambda entry: entry._replace(seal=None))
+    rewrite_database(home, 35, lambda entry: entry._replace(seal=None))
 
     alone = verdict(bundle_of(home))
-    told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
+    answer = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
-    assert alone["findings"] == []  # nobody can tell who kept nothing
+    assert alone["findings"] == []  # without an earlier head this cannot be detected
     assert "none was given" in " ".join(alone["notKnown"])
-    assert checks(told) == {"consistency"}
+    assert checks(answer) == {"consistency"}
 
 
-def test_two_histories_of_one_size_are_found_by_consistency(home: Path) -> None:
+def test_two_histories_of_one_size_are_found_by_the_consistency_check(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
-    _written_anew(home, 30, lambda entry: entry._replace(seal=None))
+    rewrite_database(home, 30, lambda entry: entry._replace(seal=None))
 
-    told = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
+    answer = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
 
-    assert [finding["check"] for finding in told["findings"]] == ["consistency"]
+    assert [finding["check"] for finding in answer["findings"]] == ["consistency"]
 
 
 def _forged(entry: Entry) -> Entry:
-    """What the log's owner may write into it: an event that its node never signed, with the verdict that it did."""
+    """An entry that the log's owner may forge: an event that its node never signed, with the verdict "ok"."""
     raw = unpacked(entry.frame).replace(b'"name":"job 4"', b'"name":"job 3"')
     return entry_of(parse_event(raw), "ok", entry.key_id, entry.received_us, bytes(16))
 
 
 @pytest.mark.parametrize("parts", [None, {}, {"99": ""}, {"-1": ""}])
-def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_is_said_of_erasure(
+def test_an_event_that_its_node_never_signed_is_found_by_its_signature_even_if_called_erased(
     home: Path, parts: dict[str, str] | None
 ) -> None:
-    _written_anew(home, 30, lambda entry: _forged(entry) if b'"name":"job 4"' in unpacked(entry.frame) else entry)
+    rewrite_database(home, 30, lambda entry: _forged(entry) if b'"name":"job 4"' in unpacked(entry.frame) else entry)
 
     def claim(entries: list[dict[str, Any]]) -> None:
         for entry in entries:
             entry |= {} if parts is None else {"parts": parts}
 
-    told = verdict(bent(bundle_of(home), entries=lines(claim)))
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(claim)))
 
-    assert {(each["check"], each["entry"]) for each in told["findings"]} >= {
+    assert {(each["check"], each["entry"]) for each in answer["findings"]} >= {
         ("signature", at) for at in (4, 14, 19, 24)
     }
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         ("DELETE FROM log WHERE idx = 12", "the log has no entry 12, but has later ones"),
         ("DELETE FROM leaf WHERE idx = 12", "the log has no leaf for an entry from 0 on, but has later ones"),
@@ -318,15 +320,15 @@ def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_
         ("UPDATE log SET packed = x'00' WHERE idx = 12", "the bytes of event 12 in the database are damaged"),
     ],
 )
-def test_a_database_of_which_entries_are_gone_or_damaged_is_told_so(home: Path, damage: str, said: str) -> None:
+def test_missing_or_damaged_entries_of_the_database_are_reported(home: Path, damage: str, message: str) -> None:
     with closing(sqlite3.connect(home / "headwater.db")) as database:
         database.execute(damage)
         database.commit()
 
-    told = run("export", "-o", str(home / "bundle.zip"))
+    result = run("export", "-o", str(home / "bundle.zip"))
 
-    assert isinstance(told.exception, UnavailableError)
-    assert said in str(told.exception)
+    assert isinstance(result.exception, UnavailableError)
+    assert message in str(result.exception)
     assert not (home / "bundle.zip").exists()
 
 
@@ -338,43 +340,43 @@ def test_a_database_of_which_entries_are_gone_or_damaged_is_told_so(home: Path, 
         "UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 5) WHERE idx = 9",
     ],
 )
-def test_a_row_of_the_database_that_was_edited_is_found_by_the_entry(home: Path, change: str) -> None:
+def test_an_edited_row_of_the_database_is_found_by_the_entry_check(home: Path, change: str) -> None:
     with closing(sqlite3.connect(home / "headwater.db")) as database:
         database.execute(change)
         database.commit()
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert ("entry", 9) in {(each["check"], each["entry"]) for each in told["findings"]}
+    assert ("entry", 9) in {(each["check"], each["entry"]) for each in answer["findings"]}
 
 
 @pytest.mark.parametrize(
     "change", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 0)", "run = NULL"]
 )
-def test_an_event_under_another_time_or_run_than_its_own_in_the_database_is_told(home: Path, change: str) -> None:
+def test_an_event_stored_under_a_wrong_time_or_run_is_warned_of(home: Path, change: str) -> None:
     with closing(sqlite3.connect(home / "headwater.db")) as database:
         database.execute(f"UPDATE log SET {change} WHERE idx IN (9, 12)")  # noqa: S608  words of ours
         database.commit()
 
-    told = run("export", "-o", str(home / "bundle.zip"), "--json")
+    result = run("export", "-o", str(home / "bundle.zip"), "--json")
 
-    (warning,) = json.loads(told.stdout)["warnings"]
+    (warning,) = json.loads(result.stdout)["warnings"]
     assert "the database has 2 events under a time or run that differs from the bytes" in warning
     assert "entries: 9, 12;" in warning
     assert verdict(home / "bundle.zip")["verdict"] == "proven"
 
 
-def test_an_event_that_is_called_an_edit_is_found_by_the_entry(home: Path) -> None:
+def test_an_event_that_is_called_an_edit_is_found_by_the_entry_check(home: Path) -> None:
     def rename(entries: list[dict[str, Any]]) -> None:
         entries[9]["kind"] = "edit"  # nobody signed it
         entries[9]["leaf"] = b64encode(leaf_of(entries[9], entries[9]["raw"].encode())).decode()
 
-    told = verdict(bent(bundle_of(home), entries=lines(rename)))
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(rename)))
 
-    assert ("entry", 9) in {(each["check"], each["entry"]) for each in told["findings"]}
+    assert ("entry", 9) in {(each["check"], each["entry"]) for each in answer["findings"]}
 
 
-def test_a_signature_that_stands_elsewhere_in_the_event_signs_nothing(home: Path) -> None:
+def test_a_signature_elsewhere_in_the_event_signs_nothing(home: Path) -> None:
     key = load_or_create(home)
     public = VerifyKey(key.public_key.public_bytes_raw())
     signed = sign_event(json.dumps(event(run={"runId": RUN_ID, "facets": {"a": {}}})).encode(), key)
@@ -385,18 +387,18 @@ def test_a_signature_that_stands_elsewhere_in_the_event_signs_nothing(home: Path
     assert not core.is_signed(moved, key.key_id, public)
 
 
-def test_an_event_that_was_dated_back_is_found_by_the_entry(home: Path) -> None:
+def test_a_backdated_event_is_found_by_the_entry_check(home: Path) -> None:
     def backdate(entries: list[dict[str, Any]]) -> None:
         entries[20]["receivedUs"] -= 3600 * 1_000_000
 
-    assert {"entry", "inclusion", "graph"} == checks(verdict(bent(bundle_of(home), entries=lines(backdate))))
+    assert {"entry", "inclusion", "graph"} == checks(verdict(bent(bundle_of(home), entries=changed_entries(backdate))))
 
 
 @pytest.mark.parametrize(
     ("member", "finding"),
     [({"revokedFrom": "2026-05-22T14:33:11Z"}, range(10, 30)), ({"nbf": START_US / 1e6 + 60}, range(1))],
 )
-def test_an_event_under_a_key_that_did_not_count_then_is_found_by_its_signature(
+def test_an_event_under_a_key_that_was_not_valid_then_is_found_by_its_signature(
     home: Path, member: dict[str, Any], finding: range
 ) -> None:
     def limit(data: bytes) -> bytes:
@@ -404,34 +406,36 @@ def test_an_event_under_a_key_that_did_not_count_then_is_found_by_its_signature(
         jwks["keys"][0] |= member
         return json.dumps(jwks).encode()
 
-    told = verdict(bent(bundle_of(home), keys=limit))
+    answer = verdict(bent(bundle_of(home), keys=limit))
 
-    assert [(each["check"], each["entry"]) for each in told["findings"]] == [("signature", index) for index in finding]
+    assert [(each["check"], each["entry"]) for each in answer["findings"]] == [
+        ("signature", index) for index in finding
+    ]
 
 
-def test_a_head_that_another_key_signed_is_found_by_the_checkpoint(home: Path, tmp_path: Path) -> None:
+def test_a_head_signed_by_another_key_is_found_by_the_checkpoint_check(home: Path, tmp_path: Path) -> None:
     other = log_key(tmp_path / "other", LOG_NAME, "")
 
-    told = verdict(bundle_of(home), "--log-key", str(other.verifier))
+    answer = verdict(bundle_of(home), "--log-key", str(other.verifier))
 
-    assert "checkpoint" in checks(told)
+    assert "checkpoint" in checks(answer)
 
 
-def test_a_check_that_failed_is_not_told_among_those_that_went_well(home: Path) -> None:
+def test_a_failed_check_is_not_listed_among_those_that_passed(home: Path) -> None:
     def alter(entries: list[dict[str, Any]]) -> None:
         entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
 
-    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
 
-    went_well = {checked.partition(":")[0] for checked in told["checked"]}
-    assert checks(told) == {"entry", "signature", "inclusion", "graph"}
-    assert went_well & checks(told) == set()
+    passed = {checked.partition(":")[0] for checked in answer["checked"]}
+    assert checks(answer) == {"entry", "signature", "inclusion", "graph"}
+    assert passed & checks(answer) == set()
 
 
-def test_an_entry_that_was_dropped_is_told_once_and_not_of_all_behind_it(home: Path) -> None:
-    told = verdict(bent(bundle_of(home), entries=lines(lambda entries: entries.pop(11))))
+def test_a_dropped_entry_is_reported_once_and_not_for_every_later_entry(home: Path) -> None:
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
 
-    places = [each["entry"] for each in told["findings"] if each["check"] == "inclusion"]
+    places = [each["entry"] for each in answer["findings"] if each["check"] == "inclusion"]
     assert places == [11, 29, None]
 
 
@@ -442,26 +446,26 @@ def test_many_findings_of_one_check_hide_none_of_another(home: Path, monkeypatch
         for entry in entries:
             entry["raw"] = entry["raw"].replace("etl", "elt")
 
-    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
 
-    assert checks(told) == {"entry", "signature", "inclusion", "graph"}
-    assert told["counts"]["findings not listed"] == 30 + 27 - 2 * 3
+    assert checks(answer) == {"entry", "signature", "inclusion", "graph"}
+    assert answer["counts"]["findings not listed"] == 30 + 27 - 2 * 3
 
 
-def test_a_head_that_nobody_known_signed_accuses_the_log_of_nothing_else(home: Path) -> None:
-    whole = bundle_of(home)
-    with zipfile.ZipFile(whole) as bundle:
+def test_a_head_without_a_known_signer_is_reported_without_accusing_the_log_of_truncation(home: Path) -> None:
+    original = bundle_of(home)
+    with zipfile.ZipFile(original) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
 
-    told = verdict(
-        bent(whole, checkpoint=lambda note: note.replace(b"\n30\n", b"\n31\n")), "--since", str(home / "kept.txt")
+    answer = verdict(
+        bent(original, checkpoint=lambda note: note.replace(b"\n30\n", b"\n31\n")), "--since", str(home / "kept.txt")
     )
 
-    assert checks(told) == {"checkpoint", "inclusion"}
-    assert "cut off" not in json.dumps(told)
+    assert checks(answer) == {"checkpoint", "inclusion"}
+    assert "cut off" not in json.dumps(answer)
 
 
-def test_entries_that_are_said_to_stand_elsewhere_are_found(home: Path) -> None:
+def test_entries_under_shifted_indexes_are_refused(home: Path) -> None:
     def later(entries: list[dict[str, Any]]) -> None:
         for entry in entries:
             entry["index"] += 1
@@ -469,13 +473,13 @@ def test_entries_that_are_said_to_stand_elsewhere_are_found(home: Path) -> None:
     def claim(data: bytes) -> bytes:
         return json.dumps({**json.loads(data), "from": 1, "to": 31}).encode()
 
-    told = run("verify", str(bent(bundle_of(home), entries=lines(later), manifest=claim)))
+    result = run("verify", str(bent(bundle_of(home), entries=changed_entries(later), manifest=claim)))
 
-    assert told.exit_code == 2
-    assert "tree.json lacks hashes for the entries before 1" in told.stderr
+    assert result.exit_code == 2
+    assert "tree.json lacks hashes for the entries before 1" in result.stderr
 
 
-def test_a_key_that_its_own_id_does_not_name_signs_nothing(home: Path, tmp_path: Path) -> None:
+def test_a_key_that_does_not_match_its_id_verifies_nothing(home: Path, tmp_path: Path) -> None:
     other = load_or_create(tmp_path / "other").public_key.public_bytes_raw()
 
     def swap(data: bytes) -> bytes:
@@ -484,26 +488,26 @@ def test_a_key_that_its_own_id_does_not_name_signs_nothing(home: Path, tmp_path:
         return json.dumps(jwks).encode()
 
     path = bent(bundle_of(home), keys=swap)
-    told, text = verdict(path), run("verify", str(path)).output
+    answer, output = verdict(path), run("verify", str(path)).output
 
-    assert checks(told) == {"signature"}
-    assert "matches the hash in that id, by --keys or else by the bundle" in told["findings"][0]["message"]
-    assert "WRONG      signature: entries 0 to 29, 27 of them: no known key 'node:" in text
+    assert checks(answer) == {"signature"}
+    assert "matches the hash in that id, by --keys or else by the bundle" in answer["findings"][0]["message"]
+    assert "WRONG      signature: entries 0 to 29, 27 of them: no known key 'node:" in output
 
 
-def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Path) -> None:
-    told = verdict(bundle_of(home, "--dataset", "lake", "table 1"))
+def test_withheld_entries_are_listed_as_unknown_and_gaps_only_in_part(home: Path) -> None:
+    answer = verdict(bundle_of(home, "--dataset", "lake", "table 1"))
 
-    withheld = told["counts"]["withheld"]
-    holes = [each for each in told["notKnown"] if each.startswith("what node")]
-    assert f"the content of {withheld} entries not shown, and what it is about" in told["notKnown"]
+    withheld = answer["counts"]["withheld"]
+    holes = [each for each in answer["notKnown"] if each.startswith("what node")]
+    assert f"the content of {withheld} entries not shown, and what it is about" in answer["notKnown"]
     assert holes
     assert all("or among those not shown" in each for each in holes[:3])
     assert len(holes) <= 4
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ("--from", "31"),
@@ -517,31 +521,31 @@ def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Pat
         (("--from", "20", "--to", "10"), "--to: expected no earlier than --from (entries 20 to 10)"),
     ],
 )
-def test_a_range_that_cannot_be_is_told_by_the_option_that_is_wrong(
-    home: Path, arguments: tuple[str, ...], said: str
+def test_an_impossible_range_is_reported_by_the_wrong_option(
+    home: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    told = run("export", "-o", str(home / "bundle.zip"), *arguments)
+    result = run("export", "-o", str(home / "bundle.zip"), *arguments)
 
-    assert isinstance(told.exception, InvalidInputError)
-    assert said in str(told.exception)
-
-
-def test_a_bundle_of_a_time_in_which_nothing_came_says_so(home: Path) -> None:
-    told = run("export", "-o", str(home / "bundle.zip"), "--to", "2020-01-01")
-
-    assert told.exit_code == 0
-    assert "warning: no entry is in that range" in told.stderr
+    assert isinstance(result.exception, InvalidInputError)
+    assert message in str(result.exception)
 
 
-def test_a_graph_that_the_entries_do_not_make_is_found(home: Path) -> None:
+def test_a_bundle_of_a_time_range_without_entries_comes_with_a_warning(home: Path) -> None:
+    result = run("export", "-o", str(home / "bundle.zip"), "--to", "2020-01-01")
+
+    assert result.exit_code == 0
+    assert "warning: no entry is in that range" in result.stderr
+
+
+def test_a_graph_that_does_not_follow_from_the_entries_is_found(home: Path) -> None:
     def hide(data: bytes) -> bytes:
         graph = json.loads(data)
         graph["edges"].pop()
         return json.dumps(graph).encode()
 
-    told = verdict(bent(bundle_of(home), graph=hide))
+    answer = verdict(bent(bundle_of(home), graph=hide))
 
-    assert [finding["check"] for finding in told["findings"]] == ["graph"]
+    assert [finding["check"] for finding in answer["findings"]] == ["graph"]
 
 
 def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists(home: Path) -> None:
@@ -550,39 +554,39 @@ def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists
         graph["sumOfRows"] = graph.pop("rowSum")[::-1]
         return json.dumps(graph).encode()
 
-    told = verdict(bent(bundle_of(home), graph=as_before))
+    answer = verdict(bent(bundle_of(home), graph=as_before))
 
-    assert told["verdict"] == "proven"
-    assert any("the finer facts" in each for each in told["notKnown"])
+    assert answer["verdict"] == "proven"
+    assert any("the finer facts" in each for each in answer["notKnown"])
 
 
 @pytest.mark.parametrize("name", ["manifest", "entries", "tree", "keys", "graph"])
 @pytest.mark.parametrize("text", [b"\xff{", b"", b"null", b"[1]", b"[" * 200_000])
-def test_a_bundle_that_cannot_be_read_is_told_so(home: Path, name: str, text: bytes) -> None:
-    told = run("verify", str(bent(bundle_of(home), **{name: lambda _: text})))
+def test_an_unreadable_bundle_is_refused(home: Path, name: str, text: bytes) -> None:
+    result = run("verify", str(bent(bundle_of(home), **{name: lambda _: text})))
 
-    assert told.exit_code == (1 if (name, text) == ("entries", b"") else 2)
-    assert isinstance(told.exception, SystemExit)
+    assert result.exit_code == (1 if (name, text) == ("entries", b"") else 2)
+    assert isinstance(result.exception, SystemExit)
 
 
-def test_a_bundle_with_a_damaged_or_locked_file_in_it_is_told_so(home: Path) -> None:
-    whole = bundle_of(home).read_bytes()
-    middles = range(0, whole.rindex(b"PK\1\2"), 97)
-    damaged = [whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :] for at in middles]
-    locked = [whole[: at + 8] + b"\1" + whole[at + 9 :] for at in _directory(whole)]
-    other_method = [whole[: at + 10] + b"\x63" + whole[at + 11 :] for at in _directory(whole)]
+def test_a_bundle_with_a_damaged_or_encrypted_file_is_refused(home: Path) -> None:
+    original = bundle_of(home).read_bytes()
+    middles = range(0, original.rindex(b"PK\1\2"), 97)
+    damaged = [original[:at] + bytes([original[at] ^ 0xFF]) + original[at + 1 :] for at in middles]
+    locked = [original[: at + 8] + b"\1" + original[at + 9 :] for at in _directory(original)]
+    other_method = [original[: at + 10] + b"\x63" + original[at + 11 :] for at in _directory(original)]
 
     for bundle in [*damaged, *locked, *other_method]:
         (home / "bent.zip").write_bytes(bundle)
-        told = run("verify", str(home / "bent.zip"))
+        result = run("verify", str(home / "bent.zip"))
 
-        assert isinstance(told.exception, SystemExit | None), told.exception
-        assert told.exit_code == 2 or bundle in damaged
+        assert isinstance(result.exception, SystemExit | None), result.exception
+        assert result.exit_code == 2 or bundle in damaged
 
 
-def _directory(whole: bytes) -> list[int]:
-    """Where a zip archive's directory names each of its files."""
-    return [found.start() for found in re.finditer(re.escape(b"PK\1\2"), whole)]
+def _directory(archive: bytes) -> list[int]:
+    """The offset of each file's record in a zip archive's directory."""
+    return [found.start() for found in re.finditer(re.escape(b"PK\1\2"), archive)]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -596,26 +600,26 @@ def test_a_bundle_with_a_file_that_no_check_looks_at_is_refused(home: Path, name
         for each, data in members.items():
             bundle.writestr(each, data)
 
-    told = run("verify", str(path))
+    result = run("verify", str(path))
 
-    assert (told.exit_code, "duplicate or unknown files" in told.output) == (2, True)
+    assert (result.exit_code, "duplicate or unknown files" in result.output) == (2, True)
 
 
-def test_a_graph_with_more_in_it_than_the_entries_make_is_found(home: Path) -> None:
-    told = verdict(
+def test_a_graph_with_more_than_follows_from_the_entries_is_found(home: Path) -> None:
+    answer = verdict(
         bent(bundle_of(home), graph=lambda data: json.dumps({**json.loads(data), "owners": ["eve"]}).encode())
     )
 
-    assert checks(told) == {"graph"}
-    assert "owners" in told["findings"][0]["message"]
+    assert checks(answer) == {"graph"}
+    assert "owners" in answer["findings"][0]["message"]
 
 
-def test_what_a_bundle_says_in_odd_characters_is_told_in_json(home: Path) -> None:
-    odd = bent(bundle_of(home), entries=lines(lambda entries: entries[0].update(index="\ud800", verdict=5)))
+def test_a_bundle_with_lone_surrogates_is_reported_in_valid_json(home: Path) -> None:
+    odd = bent(bundle_of(home), entries=changed_entries(lambda entries: entries[0].update(index="\ud800", verdict=5)))
 
-    told = run("verify", str(odd), "--json")
+    result = run("verify", str(odd), "--json")
 
-    assert (told.exit_code, json.loads(told.stdout)["verdict"]) == (1, "not proven")
+    assert (result.exit_code, json.loads(result.stdout)["verdict"]) == (1, "not proven")
 
 
 @pytest.mark.parametrize(
@@ -634,19 +638,19 @@ def test_what_a_bundle_says_in_odd_characters_is_told_in_json(home: Path) -> Non
         ("--since", "no head"),
     ],
 )
-def test_what_an_auditor_brings_along_and_cannot_be_read_is_told_as_theirs(home: Path, option: str, text: str) -> None:
+def test_an_auditors_own_unreadable_input_is_reported_by_its_option(home: Path, option: str, text: str) -> None:
     value = text
     if option in ("--keys", "--since"):
         value = str(home / "brought")
         Path(value).write_text(text)
 
-    told = run("verify", str(bundle_of(home)), option, value)
+    result = run("verify", str(bundle_of(home)), option, value)
 
-    assert told.exit_code == 2
-    assert isinstance(told.exception, SystemExit)
-    assert option in told.output
-    assert "proven" not in told.output
-    assert "the bundle cannot be read" not in told.output
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert option in result.output
+    assert "proven" not in result.output
+    assert "the bundle cannot be read" not in result.output
 
 
 def test_a_key_set_may_hold_keys_of_other_kinds(home: Path) -> None:
@@ -655,28 +659,28 @@ def test_a_key_set_may_hold_keys_of_other_kinds(home: Path) -> None:
     others = [{"kty": "RSA", "kid": "of the identity provider", "n": "AQAB", "e": "AQAB"}]
     (home / "brought.jwks").write_text(json.dumps({"keys": [*others, keys[0] | {"revokedFrom": None}]}))
 
-    told = verdict(bundle_of(home), "--keys", str(home / "brought.jwks"))
+    answer = verdict(bundle_of(home), "--keys", str(home / "brought.jwks"))
 
-    assert (told["verdict"], told["counts"]["signed"]) == ("proven", 27)
+    assert (answer["verdict"], answer["counts"]["signed"]) == ("proven", 27)
 
 
-def test_a_bundle_that_is_there_is_replaced_only_where_that_is_asked_for(home: Path) -> None:
+def test_an_existing_bundle_is_replaced_only_with_force(home: Path) -> None:
     (home / "bundle.zip").write_text("of last month")
 
-    told = run("export", "-o", str(home / "bundle.zip"))
+    result = run("export", "-o", str(home / "bundle.zip"))
 
-    assert str(told.exception) == (
+    assert str(result.exception) == (
         f"--output: {home / 'bundle.zip'} already exists: name a new file, or replace it with --force"
     )
     assert (home / "bundle.zip").read_text() == "of last month"
     assert verdict(bundle_of(home, "--force"))["verdict"] == "proven"
 
 
-def test_what_is_in_a_bundle_is_told_as_json(home: Path) -> None:
-    told = json.loads(run("export", "-o", str(home / "bundle.zip"), "--from", "3", "--to", "19", "--json").stdout)
+def test_export_prints_the_content_of_the_bundle_as_json(home: Path) -> None:
+    answer = json.loads(run("export", "-o", str(home / "bundle.zip"), "--from", "3", "--to", "19", "--json").stdout)
 
     key = str(log_key(home, LOG_NAME, "").verifier)
-    assert told == {
+    assert answer == {
         "file": str(home / "bundle.zip"),
         "from": 3,
         "to": 19,
@@ -688,98 +692,100 @@ def test_what_is_in_a_bundle_is_told_as_json(home: Path) -> None:
     }
 
 
-def test_a_bundle_that_cannot_be_written_is_told_so(home: Path) -> None:
-    told = run("export", "-o", str(home / "none" / "bundle.zip"))
+def test_a_bundle_that_cannot_be_written_is_reported(home: Path) -> None:
+    result = run("export", "-o", str(home / "none" / "bundle.zip"))
 
-    assert isinstance(told.exception, SetupError)
-    assert "cannot be written" in str(told.exception)
+    assert isinstance(result.exception, SetupError)
+    assert "cannot be written" in str(result.exception)
 
 
-def test_of_a_dataset_that_no_entry_is_about_there_is_no_bundle(home: Path) -> None:
-    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "tabel 1")
+def test_a_dataset_without_entries_has_no_bundle(home: Path) -> None:
+    result = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "tabel 1")
 
-    assert isinstance(told.exception, InvalidInputError)
-    assert "no entry from 0 up to 30 is about lake tabel 1" in str(told.exception)
+    assert isinstance(result.exception, InvalidInputError)
+    assert "no entry from 0 up to 30 is about lake tabel 1" in str(result.exception)
     assert not (home / "bundle.zip").exists()
 
 
-def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_zip_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no zip")
 
-    told = run("verify", str(tmp_path / "x"))
+    result = run("verify", str(tmp_path / "x"))
 
-    assert told.exit_code == 2
-    assert told.stderr == (
+    assert result.exit_code == 2
+    assert result.stderr == (
         f"headwater: {tmp_path / 'x'}: this is no zip archive, or a damaged one; "
         "expected a file written by `headwater audit export`\n"
     )
 
 
-def test_an_export_is_an_entry_of_the_log_that_the_next_one_holds(home: Path) -> None:
+def test_an_export_is_recorded_in_the_log_and_is_in_the_next_export(home: Path) -> None:
     first = verdict(bundle_of(home, "--from", "2", "--to", "5"))
     second = bundle_of(home)
 
     with zipfile.ZipFile(second) as bundle:
         last = json.loads(bundle.read("entries.jsonl").splitlines()[-1])
-    said = json.loads(last["raw"])
+    recorded = json.loads(last["raw"])
     assert first["verdict"] == "proven"
-    assert said["by"] == f"operator:{getpass.getuser()}"
-    assert [(edit["what"], edit["value"]) for edit in said["edits"]] == [
+    assert recorded["by"] == f"operator:{getpass.getuser()}"
+    assert [(edit["what"], edit["value"]) for edit in recorded["edits"]] == [
         ("export", {"begin": 2, "end": 5, "dataset": None})
     ]
     assert verdict(second)["verdict"] == "proven"
 
 
-def test_nothing_is_exported_beside_a_service_that_is_not_told_of_it(home: Path) -> None:
+def test_export_refuses_a_database_that_a_running_service_has_open(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")):
-        told = run("export", "-o", str(home / "bundle.zip"), "--url", "http://127.0.0.1:9")
+        result = run("export", "-o", str(home / "bundle.zip"), "--url", "http://127.0.0.1:9")
 
-    assert "name that service with --url" in str(told.exception)
+    assert "name that service with --url" in str(result.exception)
     assert not (home / "bundle.zip").exists()
 
 
-def test_what_a_crash_left_unfolded_is_not_exported_before_it_is_folded(home: Path) -> None:
+def test_entries_that_a_crash_left_unfolded_are_not_exported_before_they_are_folded(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*_entries(home, 30, 50)])
         store.catch_up(iter([False, True]).__next__)
         store._backlog = FactBacklog(store._writer)  # as a crash does, when some of their facts are stored
 
-    told = run("export", "-o", str(home / "bundle.zip"))
+    result = run("export", "-o", str(home / "bundle.zip"))
 
-    assert told.exit_code != 0
-    assert "the facts of 20 entries are not stored yet" in str(told.exception)
+    assert result.exit_code != 0
+    assert "the facts of 20 entries are not stored yet" in str(result.exception)
     with closing(SqliteStore(home / "headwater.db")):
-        pass  # whoever opens it folds them
+        pass  # opening it folds them
     assert verdict(bundle_of(home))["verdict"] == "proven"
 
 
-def test_where_there_is_no_log_nothing_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_log_nothing_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
-    told = run("export", "-o", str(tmp_path / "b.zip"))
+    result = run("export", "-o", str(tmp_path / "b.zip"))
 
-    assert (told.exit_code, (tmp_path / "b.zip").exists()) == (1, False)
-    assert "no log key" in str(told.exception)
+    assert (result.exit_code, (tmp_path / "b.zip").exists()) == (1, False)
+    assert "no log key" in str(result.exception)
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_a_part_that_nobody_would_read_is_told_when_it_is_written(tmp_path: Path, beyond: int) -> None:
-    some = bytes(1 << 20)
+def test_a_part_too_large_to_be_verified_is_warned_of_when_it_is_written(tmp_path: Path, beyond: int) -> None:
+    megabyte = bytes(1 << 20)
     with (tmp_path / "bundle.zip").open("w+b") as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bundle:
-            with bundle.open("graph.json", "w") as part_of_it:
-                for _ in range(core.MOST_BYTES // len(some)):
-                    part_of_it.write(some)
-                part_of_it.write(bytes(beyond))
+            with bundle.open("graph.json", "w") as member:
+                for _ in range(core.MOST_BYTES // len(megabyte)):
+                    member.write(megabyte)
+                member.write(bytes(beyond))
             bundle.writestr("manifest.json", "{}")
 
-        told = oversized_parts(file)
+        warnings = oversized_parts(file)
         with pytest.raises(core.Refused) as refused:
             check_bundle(file, Trust())
 
-    assert len(told) == beyond
+    assert len(warnings) == beyond
     assert ("would unpack to more than 268,435,456 bytes" in str(refused.value)) == bool(beyond)
-    assert all("graph.json unpacks to 268,435,457 bytes" in one and "--from and --to" in one for one in told)
+    assert all(
+        "graph.json unpacks to 268,435,457 bytes" in warning and "--from and --to" in warning for warning in warnings
+    )
 
 
 def test_a_bundle_that_can_be_read_is_exported_without_a_warning(home: Path) -> None:
@@ -793,10 +799,10 @@ def test_the_core_writes_the_canonical_form_of_the_shared_vectors() -> None:
         assert canonical(read).encode().hex() == vector["canonicalHex"], vector["id"]
 
 
-def test_a_facet_that_was_erased_leaves_the_leaf_as_it_was() -> None:
+def test_erasing_a_facet_leaves_the_leaf_unchanged() -> None:
     raw = b'{"run":{"facets":{"owner":{"name":"Ann"},"x":1}},"eventTime":"t"}'
-    told = Found("event", 5, "ok", "a key")
-    sealed, spans = seal(raw, told, bytes(16)), facet_spans(raw)
+    found = Found("event", 5, "ok", "a key")
+    sealed, spans = seal(raw, found, bytes(16)), facet_spans(raw)
     rest_salt, owner_salt, x_salt = salts(bytes(16), 2)
     entry = {
         **{"kind": "event", "receivedUs": 5, "verdict": "ok", "keyId": "a key"},
@@ -812,20 +818,23 @@ def test_a_facet_that_was_erased_leaves_the_leaf_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", ["graph.json", "entries.jsonl"])
-def test_a_small_bundle_that_would_unpack_to_more_than_anything_exported_is_refused(home: Path, name: str) -> None:
+def test_a_small_bundle_that_would_unpack_to_more_than_the_limit_is_refused(home: Path, name: str) -> None:
     out, spaces = home / "large.zip", b" " * (1 << 24)
-    with zipfile.ZipFile(bundle_of(home)) as whole, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, True, 1) as large:
-        for each in whole.namelist():
+    with (
+        zipfile.ZipFile(bundle_of(home)) as original,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, True, 1) as large,
+    ):
+        for each in original.namelist():
             with large.open(each, "w") as part:
                 for _ in range(core.MOST_BYTES // len(spaces) + 1 if each == name else 0):
                     part.write(spaces)
-                part.write(whole.read(each))
+                part.write(original.read(each))
 
-    told = run("verify", str(out), "--json")
+    result = run("verify", str(out), "--json")
 
     assert out.stat().st_size < 4_000_000
-    assert told.exit_code == 2
-    assert "would unpack to more than 268,435,456 bytes" in json.loads(told.stdout)["reason"]
+    assert result.exit_code == 2
+    assert "would unpack to more than 268,435,456 bytes" in json.loads(result.stdout)["reason"]
 
 
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
@@ -840,43 +849,43 @@ def test_a_bundle_can_be_read_from_memory(home: Path) -> None:
     assert check_bundle(BytesIO(bundle_of(home).read_bytes()), Trust()).is_proven
 
 
-def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home: Path) -> None:
+def test_an_erased_facet_is_gone_everywhere_and_the_log_is_still_proven(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "asked for", "--by", "ann"]
     )
-    assert told.exit_code == 0, told.output
-    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; recorded as entry 31" in told.stdout
+    assert result.exit_code == 0, result.output
+    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; recorded as entry 31" in result.stdout
 
-    shown = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
+    answer = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
-    assert shown["findings"] == []
-    assert shown["counts"] == {"shown": 32, "edits": 4, "signed": 26, "unsigned": 1, "erased": 2}
-    assert any("2 facets since erased" in each for each in shown["notKnown"])
-    assert any("27 events at places 0 to 26" in each and "0 missing" in each for each in shown["checked"])
+    assert answer["findings"] == []
+    assert answer["counts"] == {"shown": 32, "edits": 4, "signed": 26, "unsigned": 1, "erased": 2}
+    assert any("2 facets since erased" in each for each in answer["notKnown"])
+    assert any("27 events at places 0 to 26" in each and "0 missing" in each for each in answer["checked"])
     with closing(SqliteStore(home / "headwater.db")) as store:
-        erased, saying = store.at([4])[4], store.at([31])[31]
+        erased, recorded = store.at([4])[4], store.at([31])[31]
         assert (b'nominalTime":{"_deleted' in erased.raw, erased.verdict) == (True, "ok")
-        assert json.loads(saying.raw)["edits"][0]["value"] == {"reason": "asked for"}
+        assert json.loads(recorded.raw)["edits"][0]["value"] == {"reason": "asked for"}
         assert store.folded() == 33  # 30, the two exports, the erasure
     again = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "x", "--by", "ann"])
     assert "'run.facets.nominalTime' of the entry was erased before" in str(again.exception)
 
 
-def test_what_was_erased_is_told_as_json(home: Path) -> None:
-    told = CliRunner().invoke(
+def test_redact_prints_what_it_erased_as_json(home: Path) -> None:
+    result = CliRunner().invoke(
         app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "asked for", "--by", "ann", "--json"]
     )
 
-    assert json.loads(told.stdout) == {
+    assert json.loads(result.stdout) == {
         "index": 4,
         "erased": ["run.facets.nominalTime", "run.facets.signature"],
         "saidBy": 30,
     }
 
 
-def test_nothing_of_what_was_erased_is_left_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_erased_value_is_left_nowhere_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     name = "Ann Example of Example Street"
     body = event(run={"runId": "r", "facets": {"owner": {"name": name}}})
@@ -897,20 +906,20 @@ def test_nothing_of_what_was_erased_is_left_in_the_database(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("reason", "by", "field"), [("", "ann", "reason"), (" \t", "ann", "reason"), ("asked", " ", "by")]
 )
-def test_nothing_is_erased_without_a_word_of_why_and_by_whom(home: Path, reason: str, by: str, field: str) -> None:
-    told = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", reason, "--by", by])
+def test_nothing_is_erased_without_a_reason_and_a_name(home: Path, reason: str, by: str, field: str) -> None:
+    result = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", reason, "--by", by])
 
-    assert (told.exit_code, str(told.exception).split(":")[0]) == (1, field)
+    assert (result.exit_code, str(result.exception).split(":")[0]) == (1, field)
     with closing(SqliteStore(home / "headwater.db")) as store:
         assert b'nominalTime":{"_deleted' not in store.at([4])[4].raw
 
 
-def test_nothing_is_erased_where_there_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_erased_without_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
-    told = CliRunner().invoke(app, ["log", "redact", "0", "run.facets.owner", "--reason", "asked for", "--by", "ann"])
+    result = CliRunner().invoke(app, ["log", "redact", "0", "run.facets.owner", "--reason", "asked for", "--by", "ann"])
 
-    assert (told.exit_code, "there is no database" in str(told.exception)) == (1, True)
+    assert (result.exit_code, "there is no database" in str(result.exception)) == (1, True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -922,38 +931,38 @@ def test_nothing_is_erased_where_there_is_no_store(tmp_path: Path, monkeypatch: 
         ("4", "run.facets.x", "it has outputs.0.facets.schema"),
     ],
 )
-def test_what_is_not_there_cannot_be_erased(home: Path, index: str, path: str, reason: str) -> None:
-    told = CliRunner().invoke(app, ["log", "redact", index, path, "--reason", "x", "--by", "ann"])
+def test_a_facet_that_does_not_exist_cannot_be_erased(home: Path, index: str, path: str, reason: str) -> None:
+    result = CliRunner().invoke(app, ["log", "redact", index, path, "--reason", "x", "--by", "ann"])
 
-    assert told.exit_code == 1
-    assert reason in str(told.exception)
+    assert result.exit_code == 1
+    assert reason in str(result.exception)
 
 
-def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is_found(with_one_signed: Path) -> None:
+def test_the_bundle_has_the_key_directory_and_events_signed_by_a_revoked_key_are_found(with_one_signed: Path) -> None:
     good = verdict(bundle_of(with_one_signed))
     with _signed_only(with_one_signed) as client:
         stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
         assert state(client, stolen).status_code == 201
 
-    told = verdict(bundle_of(with_one_signed))
+    answer = verdict(bundle_of(with_one_signed))
 
     assert (good["findings"], good["counts"]["signed"]) == ([], 1)
-    assert [(finding["check"], finding["entry"]) for finding in told["findings"]] == [("signature", 1)]
+    assert [(finding["check"], finding["entry"]) for finding in answer["findings"]] == [("signature", 1)]
 
 
-def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it(with_one_signed: Path) -> None:
-    told = (
+def test_a_stolen_keys_statements_do_not_undo_its_revocation_in_a_bundle(with_one_signed: Path) -> None:
+    statements = (
         (revocation(KEY.key_id, NOW, "stolen", "1", NOW), "a hash"),
         (revocation(KEY.key_id, NOW + timedelta(days=999), "mine", "2", NOW, KEY), None),
         (rotation(KEY, NEW, "3", NOW), None),
     )
     with closing(SqliteStore(with_one_signed / "headwater.db")) as store:
-        for number, (signed, used) in enumerate(told, 1):
-            said = json.loads(signed.text)
-            what = "revoked" if said["what"] == "revoke" else "enrolled"
-            value = {"statement": signed.text, "signatures": dict(signed.signatures), "token": used}
+        for number, (signed, token_hash) in enumerate(statements, 1):
+            statement = json.loads(signed.text)
+            what = "revoked" if statement["what"] == "revoke" else "enrolled"
+            value = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token_hash}
             at_us = START_US + number * MINUTE_US
-            edits = edit_entry(str(number), at_us, None, [EditItem(("key", said["keyId"]), what, value)])
+            edits = edit_entry(str(number), at_us, None, [EditItem(("key", statement["keyId"]), what, value)])
             store.add([entry_of(edits, "unsigned", None, at_us, bytes(16))])
 
     with zipfile.ZipFile(bundle_of(with_one_signed)) as bundle:
@@ -980,27 +989,27 @@ def with_one_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_of_each_node_is_told_which_places_of_its_record_are_filled(home: Path) -> None:
-    told = verdict(bundle_of(home))
+def test_the_sequence_numbers_of_each_nodes_record_are_reported(home: Path) -> None:
+    answer = verdict(bundle_of(home))
 
-    (chain,) = (each for each in told["checked"] if each.startswith("chain: "))
+    (chain,) = (each for each in answer["checked"] if each.startswith("chain: "))
     assert f"27 events at places 0 to 26 of epoch {EPOCH}; 0 missing, 0 forks, 0 inconsistent" in chain
-    assert not [each for each in told["notKnown"] if EPOCH in each]
+    assert not [each for each in answer["notKnown"] if EPOCH in each]
 
 
-def test_what_is_missing_from_a_record_is_told_and_what_was_signed_twice_is_found(home: Path) -> None:
+def test_gaps_of_a_record_are_reported_and_a_sequence_number_signed_twice_is_found(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([_entry(home, 40, 30, None)[0], _entry(home, 41, 5, None)[0]])
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert [each["check"] for each in told["findings"]] == ["chain", "chain"]
-    assert "place 5: 2 different events were signed for one sequence number" in told["findings"][0]["message"]
-    assert "refers to a different event before it" in told["findings"][1]["message"]
-    assert any("places 27 to 29 sent: events are missing" in each for each in told["notKnown"])
+    assert [each["check"] for each in answer["findings"]] == ["chain", "chain"]
+    assert "place 5: 2 different events were signed for one sequence number" in answer["findings"][0]["message"]
+    assert "refers to a different event before it" in answer["findings"][1]["message"]
+    assert any("places 27 to 29 sent: events are missing" in each for each in answer["notKnown"])
 
 
-def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node(home: Path) -> None:
+def test_an_unknown_keys_event_about_a_nodes_record_proves_nothing_against_the_node(home: Path) -> None:
     key = load_or_create(home)
     stranger = NodeKey.from_seed(key.node_id, bytes([9] * 32))
     chain = {"nodeId": key.node_id, "epoch": EPOCH, "sequence": 5, "previousHash": None}
@@ -1009,36 +1018,36 @@ def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([entry_of(parse_event(raw), "unknown-key", stranger.key_id, START_US, bytes(16))])
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert (told["verdict"], told["findings"]) == ("proven", [])
+    assert (answer["verdict"], answer["findings"]) == ("proven", [])
     where = f"who contradicts node {key.node_id}, epoch {EPOCH}, place 5"
-    assert [each for each in told["notKnown"] if each.startswith("who contradicts")] == [
+    assert [each for each in answer["notKnown"] if each.startswith("who contradicts")] == [
         f"{where}: 2 different events were signed for one sequence number, not all by a valid key",
         f"{where}: refers to a different event before it, not all by a valid key",
     ]
 
 
-def test_a_stranger_s_word_hides_no_event_that_was_put_in_another_s_place(home: Path) -> None:
+def test_an_unknown_keys_event_does_not_hide_that_a_nodes_event_was_replaced(home: Path) -> None:
     key = load_or_create(home)
     stranger = NodeKey.from_seed(key.node_id, bytes([9] * 32))
     chain = {"nodeId": key.node_id, "epoch": "another epoch", "previousHash": None}
 
-    def signed(sequence: int, by: NodeKey, **said: object) -> bytes:
-        facets = {"headwater_chain": {**chain, "sequence": sequence, **said}}
+    def signed(sequence: int, by: NodeKey, **members: object) -> bytes:
+        facets = {"headwater_chain": {**chain, "sequence": sequence, **members}}
         return sign_event(json.dumps(event(run={"runId": RUN_ID, "facets": facets})).encode(), by)
 
     true_hash = json.loads(signed(0, key))["run"]["facets"]["signature"]["payloadHash"]
     log = [
-        (signed(0, key, lastCheckpoint=None), "ok", key.key_id),  # in the place of the one that the next names
+        (signed(0, key, lastCheckpoint=None), "ok", key.key_id),  # replaces the event whose hash the next one has
         (signed(1, key, previousHash=true_hash), "ok", key.key_id),
-        (signed(0, stranger), "unknown-key", stranger.key_id),  # which is the true one, but for who signed it
+        (signed(0, stranger), "unknown-key", stranger.key_id),  # the original event, but signed by another key
     ]
     with closing(SqliteStore(home / "headwater.db")) as store:
-        store.add([entry_of(parse_event(raw), told, by, START_US, bytes(16)) for raw, told, by in log])  # type: ignore[arg-type]
+        store.add([entry_of(parse_event(raw), status, by, START_US, bytes(16)) for raw, status, by in log])  # type: ignore[arg-type]
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
     assert [
-        (each["check"], "place 1: refers to a different event" in each["message"]) for each in told["findings"]
+        (each["check"], "place 1: refers to a different event" in each["message"]) for each in answer["findings"]
     ] == [("chain", True)]

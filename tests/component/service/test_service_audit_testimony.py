@@ -34,7 +34,7 @@ from tests.component.service.test_service_audit import (
     _signed_only,
     bent,
     bundle_of,
-    lines,
+    changed_entries,
     run,
     verdict,
 )
@@ -195,7 +195,7 @@ def graph_that_fits(bundle: Path) -> Callable[[bytes], bytes]:
 def carried(bundle: Path) -> Path:
     """A bundle out of which its carrier left a facet."""
     cut = bundle.with_name("cut.zip")
-    cut.write_bytes(bent(bundle, entries=lines(left_out)).read_bytes())
+    cut.write_bytes(bent(bundle, entries=changed_entries(left_out)).read_bytes())
     return bent(cut, graph=graph_that_fits(cut))
 
 
