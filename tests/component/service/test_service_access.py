@@ -1,4 +1,4 @@
-"""Who may ask what: keys, roles, scopes, and the names that an answer leaves out. One app for all of them."""
+"""Access control: keys, roles, scopes, and the names that an answer hides. All tests share one app."""
 
 import asyncio
 import json
@@ -116,9 +116,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     never = '@id("no-rain") forbid (principal, action, resource) when { context.namespace == "rain" };'
     store = SqliteStore(tmp_path_factory.mktemp("access") / "headwater.db")
     with closing(store), serving(store, trusted, entrance=Entrance(Policy(never))) as client:
-        asked = Caller(client, operator_token(LOG_KEY, "ann", START_US))
+        admin = Caller(client, operator_token(LOG_KEY, "ann", START_US))
         for each in EVENTS:
-            assert asked("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
+            assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
         yield client
 
 
@@ -128,7 +128,7 @@ def admin(client: TestClient) -> Caller:
 
 
 def routes(client: TestClient) -> set[str]:
-    """Every route of the app, also those that the OpenAPI page leaves out."""
+    """Every route of the app, including those that the OpenAPI page omits."""
     app: Any = client.app
     found = set()
     for route in app.routes:
@@ -146,7 +146,7 @@ def test_every_route_of_the_app_has_a_rule_and_no_rule_is_without_a_route(client
 
 
 @pytest.mark.parametrize("route", sorted(RULES))
-def test_nobody_gets_by_without_a_token(client: TestClient, route: str) -> None:
+def test_no_route_is_open_without_a_token(client: TestClient, route: str) -> None:
     method, path = route.split()
 
     answer = client.request(method, path.replace("{mark}", "start"))
@@ -156,7 +156,7 @@ def test_nobody_gets_by_without_a_token(client: TestClient, route: str) -> None:
     assert "Bearer TOKEN" in answer.json()["message"]
 
 
-def test_the_page_says_which_routes_take_a_token_and_what_is_answered_without(client: TestClient) -> None:
+def test_the_openapi_page_says_which_routes_require_a_token_and_their_errors(client: TestClient) -> None:
     page = client.get("/openapi.json").json()
 
     (scheme,) = page["components"]["securitySchemes"].items()
@@ -173,7 +173,7 @@ def test_the_page_says_which_routes_take_a_token_and_what_is_answered_without(cl
                     assert response["content"]["application/json"]["schema"]["$ref"].endswith("/Failure"), route
 
 
-def test_what_is_for_everybody_takes_no_token(client: TestClient) -> None:
+def test_open_routes_require_no_token(client: TestClient) -> None:
     open_paths = [path for method, path in map(str.split, OPEN) if method == "GET"]
 
     statuses = {path: client.get(path).status_code for path in open_paths}
@@ -192,7 +192,7 @@ def test_what_is_for_everybody_takes_no_token(client: TestClient) -> None:
         "//api/v1/lineage",
     ],
 )
-def test_a_path_that_is_written_otherwise_lets_nobody_by(client: TestClient, path: str) -> None:
+def test_another_spelling_of_a_path_does_not_bypass_the_token(client: TestClient, path: str) -> None:
     assert client.post(path, content=json.dumps(event())).status_code in (401, 404)
     assert client.get(path).status_code in (401, 404)
 
@@ -208,47 +208,49 @@ def test_a_path_that_is_written_otherwise_lets_nobody_by(client: TestClient, pat
         operator_token(LOG_KEY, "ann", START_US + 3_600_000_000),
     ],
 )
-def test_a_token_that_nobody_was_given_lets_nobody_in(client: TestClient, token: str) -> None:
+def test_an_invalid_token_is_rejected(client: TestClient, token: str) -> None:
     answer = Caller(client, token)("GET", "/api/v1/jobs")
 
     assert answer.status_code == 401
     assert token not in answer.text
 
 
-def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Caller) -> None:
+def test_a_revoked_key_is_rejected_and_its_history_is_in_the_log(admin: Caller) -> None:
     made = admin("POST", "/api/v1/access/keys", json={"name": "ci", "roles": ["read"], "scopes": ["*"]}).json()
     holder = Caller(admin._client, made["secret"])
     before = holder("GET", "/api/v1/jobs").status_code
 
-    gone = admin("DELETE", "/api/v1/access/keys/ci")
+    revoked = admin("DELETE", "/api/v1/access/keys/ci")
 
-    assert (before, gone.status_code, holder("GET", "/api/v1/jobs").status_code) == (200, 200, 401)
+    assert (before, revoked.status_code, holder("GET", "/api/v1/jobs").status_code) == (200, 200, 401)
     log = admin("GET", "/api/v1/edits").json()["edits"]
-    said = [
+    history = [
         (entry["by"], edit["what"])
         for entry in (each["entry"] for each in log)
         for edit in entry["edits"]
         if edit["target"] == ["access-key", made["id"]]
     ]
-    assert said == [("operator:ann", "revoked"), ("operator:ann", "granted")]
+    assert history == [("operator:ann", "revoked"), ("operator:ann", "granted")]
     assert made["secret"] not in json.dumps(log)
     (listed,) = (each for each in admin("GET", "/api/v1/access/keys").json()["keys"] if each["id"] == made["id"])
     assert listed["isRevoked"] is True
     assert "secret" not in listed
 
 
-def test_a_key_ends_at_its_time(admin: Caller) -> None:
+def test_a_key_expires_at_its_time(admin: Caller) -> None:
     caller(admin, "read")
     made_at = datetime.fromisoformat(admin("GET", "/api/v1/actions").json()["actions"][0]["at"])
     holder = caller(admin, "read", until=(made_at + timedelta(milliseconds=50)).isoformat())
 
-    before, *later = (holder("GET", "/api/v1/jobs").status_code for _ in range(60))  # the clock goes on with each
+    before, *later = (
+        holder("GET", "/api/v1/jobs").status_code for _ in range(60)
+    )  # the clock advances with each request
 
     assert (before, later[-1]) == (200, 401)
     assert later == sorted(later)
 
 
-def test_a_key_that_has_ended_is_not_made(admin: Caller) -> None:
+def test_an_expired_key_is_not_created(admin: Caller) -> None:
     body = {"name": "late", "roles": ["read"], "scopes": ["lake"], "until": "2026-05-22T14:00:00Z"}
     caller(admin, "read", name="in time")
 
@@ -267,9 +269,9 @@ def test_a_key_that_has_ended_is_not_made(admin: Caller) -> None:
         ("steward", {"GET /api/v1/namespaces/lake/datasets", "POST /api/v1/namespaces/lake/datasets/report/tags/GOLD"}),
     ],
 )
-def test_a_role_may_do_its_own_and_nothing_else(admin: Caller, role: str, allowed: set[str]) -> None:
+def test_a_role_permits_its_own_requests_and_no_others(admin: Caller, role: str, allowed: set[str]) -> None:
     holder = caller(admin, role)
-    asked = {
+    requests = {
         "GET /api/v1/namespaces/lake/datasets",
         "POST /api/v1/lineage",
         "POST /api/v1/namespaces/lake/datasets/report/tags/GOLD",
@@ -278,7 +280,7 @@ def test_a_role_may_do_its_own_and_nothing_else(admin: Caller, role: str, allowe
     }
 
     answers = {
-        each: holder(*each.split(), content=json.dumps(event(eventTime="2026-05-22T14:30:00Z"))) for each in asked
+        each: holder(*each.split(), content=json.dumps(event(eventTime="2026-05-22T14:30:00Z"))) for each in requests
     }
 
     assert {each for each, answer in answers.items() if answer.status_code < 300} == allowed
@@ -298,7 +300,7 @@ def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Caller
     assert admin("GET", "/api/v1/edits?limit=1").json()["edits"][0]["entry"]["by"] == name
 
 
-def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Caller) -> None:
+def test_a_request_beyond_the_scopes_is_refused_and_names_the_required_scope(admin: Caller) -> None:
     holder = caller(admin, "read", scopes=("etl",))
 
     answers = [
@@ -318,11 +320,9 @@ def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Caller
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("GET", "/datasets"), ("GET", "/jobs"), ("DELETE", ""), ("PUT", "")]
 )
-def test_a_namespace_that_is_asked_for_with_a_password_is_looked_at_without_it(
-    admin: Caller, method: str, path: str
-) -> None:
-    told = event(run={"runId": str(uuid4())}, outputs=[dataset("sums", "postgres://payroll:5432")])
-    assert admin("POST", "/api/v1/lineage", content=json.dumps(told)).status_code == 201
+def test_a_password_in_a_namespace_is_ignored_when_its_scope_is_checked(admin: Caller, method: str, path: str) -> None:
+    posted = event(run={"runId": str(uuid4())}, outputs=[dataset("sums", "postgres://payroll:5432")])
+    assert admin("POST", "/api/v1/lineage", content=json.dumps(posted)).status_code == 201
     holder = caller(admin, "steward", scopes=("postgres://metrics*",))
     body = {"json": {"ownerName": "mallory"}} if method == "PUT" else {}
 
@@ -333,7 +333,7 @@ def test_a_namespace_that_is_asked_for_with_a_password_is_looked_at_without_it(
 
 
 @pytest.mark.parametrize("slashes", ["://", "%3A%2F%2F"])
-def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Caller, slashes: str) -> None:
+def test_events_of_a_namespace_with_slashes_require_its_scope(admin: Caller, slashes: str) -> None:
     holder = caller(admin, "read", scopes=("spark://ours/*",))
 
     answers = [holder("GET", f"/api/v1/events/spark{slashes}{host}/a") for host in ("ours", "theirs")]
@@ -342,7 +342,7 @@ def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Caller
     assert "a scope that covers namespace 'spark://theirs/a'" in answers[1].json()["message"]
 
 
-def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_alone(admin: Caller) -> None:
+def test_a_refusal_does_not_name_the_namespace_of_a_run(admin: Caller) -> None:
     holder = caller(admin, "read", "ingest")
     stolen = event(run={"runId": HIDDEN_RUN}, job={"namespace": "etl", "name": "load"})
 
@@ -361,7 +361,7 @@ def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_
     assert not [answer.text for answer in answers if "zz_vault" in answer.text]
 
 
-def test_who_wrote_what_a_run_read_is_told_without_hidden_names_also_once_it_is_deleted(tmp_path: Path) -> None:
+def test_upstream_runs_are_shown_without_hidden_names_even_after_deletion(tmp_path: Path) -> None:
     with guarded(tmp_path) as admin:
         for each in EVENTS:
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
@@ -376,7 +376,7 @@ def test_who_wrote_what_a_run_read_is_told_without_hidden_names_also_once_it_is_
     assert after.json() == before.json()
 
 
-def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_another_name(tmp_path: Path) -> None:
+def test_a_refusal_does_not_name_the_namespace_behind_a_datasets_alias(tmp_path: Path) -> None:
     symlinks = facet(identifiers=[{"namespace": "lake", "name": "people", "type": "TABLE"}])
     known = event(job={"namespace": "zz_vault", "name": "fill"}, outputs=[dataset("p", "zz_vault", symlinks=symlinks)])
     store = SqliteStore(tmp_path / "headwater.db")
@@ -394,7 +394,7 @@ def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_anothe
         assert all("a scope that covers the namespace of the dataset" in answer.json()["message"] for answer in answers)
 
 
-def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Caller) -> None:
+def test_lists_omit_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Caller) -> None:
     holder = caller(admin, "read")
 
     namespaces = holder("GET", "/api/v1/namespaces?limit=2").json()
@@ -407,34 +407,34 @@ def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admi
     assert {hit["name"] for hit in hits["results"]} == {"customers", "report", "tell"}
 
 
-def test_every_key_that_an_answer_may_have_is_a_word_of_the_format(client: TestClient) -> None:
+def test_every_key_of_an_answer_is_a_key_of_the_format(client: TestClient) -> None:
     app: Any = client.app
     shapes = app.openapi()["components"]["schemas"]
 
-    told = {name: shape for name, shape in shapes.items() if not name.endswith("Body")}
-    answers = {name: {*shape.get("properties", {})} for name, shape in told.items()}
+    of_answers = {name: shape for name, shape in shapes.items() if not name.endswith("Body")}
+    keys_of_answer = {name: {*shape.get("properties", {})} for name, shape in of_answers.items()}
 
-    assert {name: words - FORMAT.keys for name, words in answers.items() if words - FORMAT.keys} == {}
+    assert {name: names - FORMAT.keys for name, names in keys_of_answer.items() if names - FORMAT.keys} == {}
 
 
-def test_lineage_stays_connected_through_what_is_not_named(admin: Caller) -> None:
-    holder, first = caller(admin, "read"), f"logSize={len(EVENTS)}"  # whatever other tests told since
+def test_lineage_stays_connected_through_hidden_nodes(admin: Caller) -> None:
+    holder, first = caller(admin, "read"), f"logSize={len(EVENTS)}"  # without events of other tests
 
     graph = holder("GET", f"/api/v1/lineage?nodeId=dataset:lake:customers&{first}").json()["graph"]
-    whole = admin("GET", f"/api/v1/lineage?nodeId=dataset:lake:customers&{first}").json()["graph"]
+    complete = admin("GET", f"/api/v1/lineage?nodeId=dataset:lake:customers&{first}").json()["graph"]
 
-    assert len({node["id"] for node in graph}) == len(whole)
+    assert len({node["id"] for node in graph}) == len(complete)
     edges = [edge for node in graph for edge in (*node["inEdges"], *node["outEdges"])]
     assert {edge[end] for edge in edges for end in ("origin", "destination")} <= {node["id"] for node in graph}
     hidden = [node for node in graph if ":redacted:" in node["id"]]
-    assert len(hidden) == sum(node["data"]["namespace"] not in ("etl", "lake") for node in whole) > 3
+    assert len(hidden) == sum(node["data"]["namespace"] not in ("etl", "lake") for node in complete) > 3
     assert all(node["data"]["name"].startswith("redacted-") for node in hidden)
     path = holder("GET", f"/api/v1/path?nodeId=dataset:lake:customers&{first}").json()["edges"]
     assert {(edge["origin"], edge["destination"]) for edge in path} == {
         (edge["origin"], edge["destination"]) for edge in edges
     }
-    asked = f"/api/v1/neighbours?nodeId=job:etl:load&way=upstream&type=DATASET&{first}"
-    (people,) = holder("GET", asked).json()["neighbours"]
+    query = f"/api/v1/neighbours?nodeId=job:etl:load&way=upstream&type=DATASET&{first}"
+    (people,) = holder("GET", query).json()["neighbours"]
     assert people["nodeId"] in {node["id"] for node in hidden}
 
 
@@ -446,17 +446,17 @@ PARAMETERS = {
 
 
 def readable(client: TestClient) -> dict[str, str]:
-    """Every read of the API that a scope of two namespaces reaches, and its path as the OpenAPI page has it.
+    """Every read of the API that a scope of two namespaces permits, mapped to its path on the OpenAPI page.
 
-    Parameters lead to what is hidden.
+    The parameters lead to hidden nodes.
     """
     paths: dict[str, str] = {}
     spec: Any = client.app
     for path, methods in spec.openapi()["paths"].items():
         if "get" not in methods or "{version}" in path or path == "/api/v1/stream":
             continue
-        given = methods["get"].get("parameters", [])
-        names = {each["name"] for each in given if each["in"] == "query"} & {*PARAMETERS}
+        parameters = methods["get"].get("parameters", [])
+        names = {each["name"] for each in parameters if each["in"] == "query"} & {*PARAMETERS}
         if path == "/api/v1/identity":
             names -= {"namespace", "name"}
         query = "&".join(f"{name}={PARAMETERS[name]}" for name in sorted(names))
@@ -474,7 +474,7 @@ def readable(client: TestClient) -> dict[str, str]:
     return paths
 
 
-def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestClient, admin: Caller) -> None:
+def test_every_answer_to_a_reader_with_a_scope_matches_the_openapi_page(client: TestClient, admin: Caller) -> None:
     holder = caller(admin, "read")
     spec: Any = client.app
 
@@ -490,26 +490,26 @@ def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestC
     assert wrong == {}
 
 
-def test_an_impact_says_of_what_is_hidden_what_befalls_it_and_not_whose_it_is(admin: Caller) -> None:
+def test_an_impact_shows_the_effect_on_a_hidden_node_without_its_details(admin: Caller) -> None:
     holder = caller(admin, "read")
-    asked = "/api/v1/impact?nodeId=dataset:lake:customers&change=drop"
+    query = "/api/v1/impact?nodeId=dataset:lake:customers&change=drop"
 
-    shown, whole = (
-        {each["id"]: each for each in who("GET", asked).json()["reached"]}.values() for who in (holder, admin)
+    shown, complete = (
+        {each["id"]: each for each in reader("GET", query).json()["reached"]}.values() for reader in (holder, admin)
     )
 
     hidden = [each for each in shown if each["namespace"] == "redacted"]
     assert len(hidden) == 3
     assert sorted((each["effect"], each["use"], each["distance"], each["breaking"]) for each in hidden) == sorted(
         (each["effect"], each["use"], each["distance"], each["breaking"])
-        for each in whole
+        for each in complete
         if each["namespace"] == "zz_vault"
     )
-    said = [(each["reason"], each["owners"], each["lastRun"], each["quality"], each["path"]) for each in hidden]
-    assert said == [("redacted", [], None, None, [])] * 3
+    details = [(each["reason"], each["owners"], each["lastRun"], each["quality"], each["path"]) for each in hidden]
+    assert details == [("redacted", [], None, None, [])] * 3
 
 
-def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Caller) -> None:
+def test_a_hidden_root_cause_has_its_kind_and_score(admin: Caller) -> None:
     holder = caller(admin, "read")
 
     answer = holder("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
@@ -518,22 +518,26 @@ def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Caller) -> No
     assert (finding["kind"], finding["score"], finding["words"]) == ("failed-run", 0.9, "redacted")
 
 
-def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: Caller) -> None:
+def test_no_read_names_what_is_hidden_from_its_reader(client: TestClient, admin: Caller) -> None:
     holder = caller(admin, "read")
     all_columns_hidden = caller(admin, "read", scopes=("*",))
 
-    read = {path: holder("GET", path) for path in readable(client)}
-    whole = {path: all_columns_hidden("GET", path) for path in readable(client)}
-    shown = {path: admin("GET", path) for path in readable(client)}
+    by_holder = {path: holder("GET", path) for path in readable(client)}
+    without_columns = {path: all_columns_hidden("GET", path) for path in readable(client)}
+    by_admin = {path: admin("GET", path) for path in readable(client)}
 
-    assert not [path for path, answer in read.items() if "zz_" in answer.text.lower().replace("zz_ssn_seen", "")]
-    assert not [path for path, answer in whole.items() if "zz_ssn" in answer.text.lower().replace("zz_ssn_seen", "")]
-    assert {answer.status_code for answer in read.values()} <= {200, 400, 403, 404}
-    assert sum(answer.status_code == 200 for answer in read.values()) > 35
-    assert sum("zz_" in answer.text.lower() for answer in shown.values()) > 25  # else nothing was there to be hidden
+    assert not [path for path, answer in by_holder.items() if "zz_" in answer.text.lower().replace("zz_ssn_seen", "")]
+    assert not [
+        path for path, answer in without_columns.items() if "zz_ssn" in answer.text.lower().replace("zz_ssn_seen", "")
+    ]
+    assert {answer.status_code for answer in by_holder.values()} <= {200, 400, 403, 404}
+    assert sum(answer.status_code == 200 for answer in by_holder.values()) > 35
+    assert (
+        sum("zz_" in answer.text.lower() for answer in by_admin.values()) > 25
+    )  # otherwise there would be nothing to hide
 
 
-def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_by_name(admin: Caller) -> None:
+def test_a_restricted_column_requested_by_name_is_not_found(admin: Caller) -> None:
     holder, trusted = caller(admin, "read"), caller(admin, "read", knowsRestricted=True)
     path = "/api/v1/column-lineage?nodeId=datasetField:lake:customers:{}"
 
@@ -550,7 +554,7 @@ def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_b
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "body",
     [
         {"query": "{ zz_ssn: datasets { name } }"},
         {"query": "{ datasets { fields { ...on DatasetField { zz_ssn: name } } } }"},
@@ -560,19 +564,19 @@ def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_b
         {"query": "query ($n: Int) { datasets(limit: $n) { name } }", "variables": {"n": "zz_ssn"}},
         {"query": "query a { datasets { name } }", "operationName": "zz_ssn"},
     ],
-    ids=lambda asked: asked["query"],
+    ids=lambda body: body["query"],
 )
-def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Caller, asked: dict[str, object]) -> None:
+def test_a_graphql_error_does_not_confirm_a_guessed_restricted_column(admin: Caller, body: dict[str, object]) -> None:
     holder = caller(admin, "read", scopes=("*",))
-    other = json.loads(json.dumps(asked).replace("zz_ssn", "zz_abc"))
+    other = json.loads(json.dumps(body).replace("zz_ssn", "zz_abc"))
 
-    guessed, absent = (holder("POST", "/api/v1-beta/graphql", json=each) for each in (asked, other))
+    guessed, absent = (holder("POST", "/api/v1-beta/graphql", json=each) for each in (body, other))
 
     assert guessed.json()["errors"]
     assert guessed.json() == absent.json()
 
 
-def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Caller) -> None:
+def test_a_graphql_query_without_aliases_is_answered_to_every_reader(admin: Caller) -> None:
     holder, trusted = caller(admin, "read", scopes=("*",)), caller(admin, "steward", scopes=("*",))
     query = '{ dataset(namespace: "lake", name: "customers") { fields { name } } }'
 
@@ -583,7 +587,7 @@ def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Call
     assert "zz_ssn" in {field["zz_ssn"] for field in aliased.json()["data"]["dataset"]["fields"]}
 
 
-def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Caller) -> None:
+def test_a_column_is_hidden_as_soon_as_a_steward_tags_it(admin: Caller) -> None:
     holder, steward = caller(admin, "read"), caller(admin, "steward")
     before = holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"]
 
@@ -596,19 +600,19 @@ def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Caller
     assert holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"] == before
 
 
-def test_a_restricted_column_with_a_name_of_our_format_leaves_every_key_of_an_answer_as_it_is(
+def test_a_restricted_column_named_like_a_key_of_the_format_changes_no_key_of_an_answer(
     client: TestClient, admin: Caller
 ) -> None:
     holder = caller(admin, "read", scopes=("*",))
-    told = [dataset("moved", "lake", schema=schema("createdAt", "type", "number"))]
-    admin("POST", "/api/v1/lineage", content=json.dumps(event(run={"runId": str(uuid4())}, outputs=told)))
-    asked = [*readable(client), "/api/v1-beta/graphql?query={datasets{name createdAt fields{name type createdAt}}}"]
-    plain = {path: keys_of(holder("GET", path)) for path in asked}
+    outputs = [dataset("moved", "lake", schema=schema("createdAt", "type", "number"))]
+    admin("POST", "/api/v1/lineage", content=json.dumps(event(run={"runId": str(uuid4())}, outputs=outputs)))
+    paths = [*readable(client), "/api/v1-beta/graphql?query={datasets{name createdAt fields{name type createdAt}}}"]
+    plain = {path: keys_of(holder("GET", path)) for path in paths}
 
     field = "/api/v1/namespaces/lake/datasets/moved/fields/{}/tags/RESTRICTED"
     for column in ("createdAt", "type"):
         assert admin("POST", field.format(column)).status_code == 200
-    veiled = {path: keys_of(holder("GET", path)) for path in asked}
+    veiled = {path: keys_of(holder("GET", path)) for path in paths}
     shown = holder("GET", "/api/v1/namespaces/lake/datasets/moved").json()["fields"]
     for column in ("createdAt", "type"):
         admin("DELETE", field.format(column))
@@ -622,7 +626,7 @@ def keys_of(answer: Answer) -> list[str]:
 
 
 def keys(answer: object) -> Iterator[str]:
-    """The keys of an answer, but for what producers told and for tags, which change."""
+    """The keys of an answer, except those of facets from producers, tags and changes, which vary."""
     match answer:
         case dict():
             yield from answer
@@ -634,21 +638,21 @@ def keys(answer: object) -> Iterator[str]:
                 yield from keys(each)
 
 
-def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: Caller) -> None:
+def test_a_sender_may_post_events_of_its_own_namespaces_and_runs_only(admin: Caller) -> None:
     holder = caller(admin, "ingest", scopes=("edge-*",))
 
-    def brought(**changes: object) -> int:
+    def status_of(**changes: object) -> int:
         status: int = holder("POST", "/api/v1/lineage", content=json.dumps(event(**changes))).status_code
         return status
 
     own = {"namespace": "edge-7", "name": "load"}
-    assert brought(job=own, run={"runId": str(uuid4())}, inputs=[PEOPLE]) == 201  # a dataset may be anybody's
-    assert brought(run={"runId": str(uuid4())}) == 403
-    assert brought(job=own, run={"runId": HIDDEN_RUN}) == 403
-    assert brought(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
+    assert status_of(job=own, run={"runId": str(uuid4())}, inputs=[PEOPLE]) == 201  # datasets may be of any namespace
+    assert status_of(run={"runId": str(uuid4())}) == 403
+    assert status_of(job=own, run={"runId": HIDDEN_RUN}) == 403
+    assert status_of(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
 
 
-def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own_parent(admin: Caller) -> None:
+def test_a_run_cannot_be_taken_over_by_naming_it_as_a_parent(admin: Caller) -> None:
     parent, other = str(uuid4()), caller(admin, "ingest", scopes=("edge-*",))
     owner = caller(admin, "ingest", scopes=("planner",))
     named = facet(run={"runId": parent}, job={"namespace": "edge-7", "name": "whole"})
@@ -656,26 +660,26 @@ def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own
     own = {"run": {"runId": parent}, "job": {"namespace": "planner", "name": "plan"}}
     taken = {"run": {"runId": parent}, "job": {"namespace": "edge-7", "name": "whole"}, "eventType": "FAIL"}
 
-    sent = [
-        who("POST", "/api/v1/lineage", content=json.dumps(event(**each))).status_code
-        for who, each in ((other, part), (owner, own), (other, taken))
+    statuses = [
+        sender("POST", "/api/v1/lineage", content=json.dumps(event(**each))).status_code
+        for sender, each in ((other, part), (owner, own), (other, taken))
     ]
 
-    assert sent == [201, 201, 403]
+    assert statuses == [201, 201, 403]
     assert admin("GET", f"/api/v1/jobs/runs/{parent}").json()["job"] == own["job"]
 
 
-def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Caller) -> None:
+def test_each_event_of_a_batch_is_checked_separately(admin: Caller) -> None:
     holder = caller(admin, "ingest", scopes=("edge-*",))
     events = [event(job={"namespace": each, "name": "x"}, run={"runId": str(uuid4())}) for each in ("edge-1", "etl")]
 
-    told = holder("POST", "/api/v1/lineage/batch", content=json.dumps(events)).json()
+    answer = holder("POST", "/api/v1/lineage/batch", content=json.dumps(events)).json()
 
-    assert [each["status"] for each in told["results"]] == [201, 403]
-    assert "namespace 'etl'" in told["failed_events"][0]["reason"]
+    assert [each["status"] for each in answer["results"]] == [201, 403]
+    assert "namespace 'etl'" in answer["failed_events"][0]["reason"]
 
 
-def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Caller) -> None:
+def test_a_key_bound_to_a_node_may_post_only_what_that_node_signed(admin: Caller) -> None:
     holder = caller(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
     raw = [json.dumps(event(job={"namespace": "edge-1", "name": "x"}, run={"runId": str(uuid4())})) for _ in range(3)]
     bodies = [sign_event(raw[0].encode(), NODE), sign_event(raw[1].encode(), OTHER_NODE), raw[2].encode()]
@@ -685,25 +689,27 @@ def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Caller) -> Non
     assert statuses == [201, 403, 403]
 
 
-def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing(admin: Caller) -> None:
+def test_a_refusal_says_whether_the_role_the_scope_or_the_nodes_key_is_missing(admin: Caller) -> None:
     signed = sign_event(json.dumps(event()).encode(), NODE)
     strange = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
 
     may_come_later = []
 
-    def told(sender: Caller, content: bytes) -> str:
+    def refusal(sender: Caller, content: bytes) -> str:
         answer = sender("POST", "/api/v1/lineage", content=content)
         assert answer.status_code == 403
         may_come_later.append(answer.json()["retriable"])
         message = answer.json()["message"].split(" ", 1)[1]
-        assert len(message) < 200 - len("403 key:edge-7 "), "an emitter keeps no more"
+        assert len(message) < 200 - len("403 key:edge-7 "), "an emitter stores no more"
         return str(message)
 
-    no_role = told(caller(admin, "read"), signed)
-    no_scope = told(caller(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode())
-    no_key = told(caller(admin, "ingest", nodes=[NODE.node_id]), strange)
-    other_node = told(caller(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
-    no_leave = told(
+    no_role = refusal(caller(admin, "read"), signed)
+    no_scope = refusal(
+        caller(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode()
+    )
+    no_key = refusal(caller(admin, "ingest", nodes=[NODE.node_id]), strange)
+    other_node = refusal(caller(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
+    no_leave = refusal(
         caller(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
     )
 
@@ -718,22 +724,22 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
     assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
 
 
-def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Caller) -> None:
+def test_a_node_may_report_on_itself_whatever_its_scopes_and_nobody_else_may(admin: Caller) -> None:
     holder = caller(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
 
-    def said(key: NodeKey | None, node_id: str) -> int:
+    def status_of(key: NodeKey | None, node_id: str) -> int:
         raw = json.dumps(event(job={"namespace": "headwater-nodes", "name": node_id}, run={"runId": str(uuid4())}))
         body = raw.encode() if key is None else sign_event(raw.encode(), key)
         status: int = holder("POST", "/api/v1/lineage", content=body).status_code
         return status
 
-    assert said(NODE, NODE.node_id) == 201
-    assert said(NODE, OTHER_NODE.node_id) == 403
-    assert said(OTHER_NODE, OTHER_NODE.node_id) == 403
-    assert said(None, NODE.node_id) == 403
+    assert status_of(NODE, NODE.node_id) == 201
+    assert status_of(NODE, OTHER_NODE.node_id) == 403
+    assert status_of(OTHER_NODE, OTHER_NODE.node_id) == 403
+    assert status_of(None, NODE.node_id) == 403
 
 
-def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
+def test_every_refusal_is_counted_and_logged_with_its_rule_and_no_secret(
     admin: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     holder = caller(admin, "read", scopes=("*",))
@@ -744,8 +750,8 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
         holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:zz_ssn")
         Caller(holder._client, f"{holder.token}x")("GET", "/api/v1/jobs")
 
-    told = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
-    assert told == [
+    logged = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
+    assert logged == [
         ("GET /api/v1/lineage", "no-rain"),
         ("DELETE /api/v1/namespaces/{name}", "no policy permits edit"),
         ("GET /api/v1/column-lineage", "no policy permits know-restricted"),
@@ -753,12 +759,12 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     ]
     assert holder.token is not None
     assert holder.token not in str([vars(each) for each in caplog.records])
-    counted = admin("GET", "/metrics").text
-    assert 'headwater_access_refused_total{why="forbidden"}' in counted
-    assert 'headwater_access_refused_total{why="unauthenticated"}' in counted
+    metrics = admin("GET", "/metrics").text
+    assert 'headwater_access_refused_total{why="forbidden"}' in metrics
+    assert 'headwater_access_refused_total{why="unauthenticated"}' in metrics
 
 
-def deeds(admin: Caller, index_after: int) -> list[tuple[str, str, list[str]]]:
+def recorded_edits(admin: Caller, index_after: int) -> list[tuple[str, str, list[str]]]:
     answer = admin("GET", "/api/v1/actions?limit=50").json()
     return [
         (each["by"], did["what"], did["target"])
@@ -768,8 +774,8 @@ def deeds(admin: Caller, index_after: int) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def test_every_write_and_export_is_an_action_with_its_actor(admin: Caller) -> None:
-    caller(admin, "read")  # so that something was done before
+def test_every_write_and_export_is_recorded_as_an_action_with_its_actor(admin: Caller) -> None:
+    caller(admin, "read")  # so that there is an earlier action
     before = admin("GET", "/api/v1/actions?limit=1").json()["actions"][0]["index"]
     holder = caller(admin, "steward", "ingest", scopes=("*",))
     name = holder("GET", "/api/v1/access/me").json()["name"]
@@ -788,7 +794,7 @@ def test_every_write_and_export_is_an_action_with_its_actor(admin: Caller) -> No
     ]
 
     assert all(answer.status_code in (200, 201) for answer in written), [answer.text for answer in written]
-    *rest, granted = deeds(admin, before)
+    *rest, granted = recorded_edits(admin, before)
     assert granted[:2] == ("operator:ann", "granted")
     assert rest[0][:2] == ("operator:ann", "export")
     assert rest[1:] == [
@@ -802,7 +808,7 @@ def test_every_write_and_export_is_an_action_with_its_actor(admin: Caller) -> No
 
 
 @pytest.mark.parametrize("path", ["namespaces/hr/datasets", "namespaces/hr", "edits", f"jobs/runs/{HIDDEN_RUN}"])
-def test_a_slash_behind_a_path_opens_nothing(admin: Caller, path: str) -> None:
+def test_a_trailing_slash_does_not_bypass_the_checks(admin: Caller, path: str) -> None:
     holder, stranger = caller(admin, "read"), Caller(admin._client, None)
 
     answers = [ask("GET", f"/api/v1/{path}{slash}") for ask in (holder, stranger) for slash in ("", "/")]
@@ -811,41 +817,43 @@ def test_a_slash_behind_a_path_opens_nothing(admin: Caller, path: str) -> None:
     assert answers[0].text == answers[1].text
 
 
-def test_a_dataset_is_not_put_by_the_run_of_another(admin: Caller) -> None:
+def test_a_dataset_cannot_be_put_for_a_run_beyond_the_scopes(admin: Caller) -> None:
     holder = caller(admin, "ingest", scopes=("lake",))
     body = {"type": "DB_TABLE", "physicalName": "x", "sourceName": "default", "runId": HIDDEN_RUN}
 
     assert holder("PUT", "/api/v1/namespaces/lake/datasets/x", json=body).status_code == 403
 
 
-def test_the_stream_of_changes_leaves_out_what_is_beyond_the_scopes(client: TestClient, admin: Caller) -> None:
-    reader, whole = caller(admin, "read"), caller(admin, "read", scopes=("*",))
+def test_the_stream_of_changes_omits_what_is_beyond_the_scopes(client: TestClient, admin: Caller) -> None:
+    reader, unscoped = caller(admin, "read"), caller(admin, "read", scopes=("*",))
 
-    seen, shown = (first_words(client, each) for each in (reader, whole))
+    restricted, complete = (first_message(client, each) for each in (reader, unscoped))
 
-    assert b"job:etl:tell" in seen
-    assert b"zz_" not in seen.replace(b"zz_ssn_seen", b"")
-    assert b"zz_vault" in shown
-    assert seen.count(b"event: change") == shown.count(b"event: change")  # so that numbers lead back to the same place
+    assert b"job:etl:tell" in restricted
+    assert b"zz_" not in restricted.replace(b"zz_ssn_seen", b"")
+    assert b"zz_vault" in complete
+    assert restricted.count(b"event: change") == complete.count(
+        b"event: change"
+    )  # so that event ids mean the same position
 
 
-def first_words(client: TestClient, caller: Caller) -> bytes:
-    """What the stream says at once to one who comes back after the first change."""
+def first_message(client: TestClient, caller: Caller) -> bytes:
+    """The first message of the stream to a client that reconnects after the first change."""
     headers = [(b"authorization", f"Bearer {caller.token}".encode()), (b"last-event-id", b"0")]
     scope = {"type": "http", "method": "GET", "path": "/api/v1/stream", "raw_path": b"/api/v1/stream", "root_path": "",
              "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",
              "server": ("headwater", 80), "client": None}  # fmt: skip
 
     async def ask() -> bytes:
-        said: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        first: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
         async def send(message: Any) -> None:  # noqa: ANN401  ASGI
-            if message.get("body") and not said.done():
-                said.set_result(message["body"])
+            if message.get("body") and not first.done():
+                first.set_result(message["body"])
 
         listening = asyncio.create_task(client.app(scope, asyncio.Event().wait, send))  # type: ignore[arg-type]
         try:
-            return await said
+            return await first
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)

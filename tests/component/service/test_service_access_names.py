@@ -1,4 +1,4 @@
-"""Who may say that names are one dataset, and what a rule of an operator's own hides: so what a scope shows."""
+"""Who may join the names of a dataset, and what an operator's own rule hides."""
 
 import json
 from collections.abc import Iterator
@@ -21,17 +21,17 @@ SALARIES = dataset(
 )
 
 
-def told(job: str, *outputs: object, at: str = "15:00:00") -> dict[str, Any]:
-    """A run of a job of this namespace."""
+def run_of(job: str, *outputs: object, at: str = "15:00:00") -> dict[str, Any]:
+    """A run of a job in this namespace."""
     run, time = {"runId": str(uuid4())}, f"2026-05-22T{at}Z"
     return event(run=run, eventTime=time, eventType="COMPLETE", job={"namespace": job, "name": "x"}, outputs=outputs)
 
 
-def called(namespace: str, name: str) -> dict[str, Any]:
+def alias(namespace: str, name: str) -> dict[str, Any]:
     return facet(identifiers=[{"namespace": namespace, "name": name, "type": "TABLE"}])
 
 
-def renamed(namespace: str, name: str) -> dict[str, Any]:
+def renamed_from(namespace: str, name: str) -> dict[str, Any]:
     return facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": namespace, "name": name})
 
 
@@ -46,36 +46,36 @@ def post(sender: Caller, *events: object) -> list[int]:
 @pytest.fixture
 def admin(tmp_path: Path) -> Iterator[Caller]:
     with guarded(tmp_path) as admin:
-        assert post(admin, told("hr", SALARIES)) == [201]
+        assert post(admin, run_of("hr", SALARIES)) == [201]
         yield admin
 
 
 CLAIMS = {
-    "symlinks": told("etl", dataset("mine", "etl", symlinks=called("hr", "salaries"))),
-    "symlinks of what is another's": told("etl", dataset("salaries", "hr", symlinks=called("etl", "mine"))),
-    "lifecycleStateChange": told("etl", dataset("mine", "etl", lifecycleStateChange=renamed("hr", "salaries"))),
-    "headwater_engine_catalog": told(
+    "symlinks": run_of("etl", dataset("mine", "etl", symlinks=alias("hr", "salaries"))),
+    "symlinks of what is another's": run_of("etl", dataset("salaries", "hr", symlinks=alias("etl", "mine"))),
+    "lifecycleStateChange": run_of("etl", dataset("mine", "etl", lifecycleStateChange=renamed_from("hr", "salaries"))),
+    "headwater_engine_catalog": run_of(
         "etl", dataset("mine", "etl", headwater_engine_catalog=facet(namespace="hr", prefix=""))
     ),
-    "catalog": told(
-        "etl", dataset("mine", "etl", symlinks=called("etl", "a.b"), catalog=in_catalog("thrift://metastore:9083"))
+    "catalog": run_of(
+        "etl", dataset("mine", "etl", symlinks=alias("etl", "a.b"), catalog=in_catalog("thrift://metastore:9083"))
     ),
 }
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=[*CLAIMS])
-def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Caller, claim: dict[str, Any]) -> None:
+def test_a_sender_cannot_join_names_whose_namespaces_it_does_not_cover(admin: Caller, claim: dict[str, Any]) -> None:
     sender, reader = caller(admin, "ingest", scopes=("etl",)), caller(admin, "read", scopes=("etl",))
     owner = caller(admin, "read", scopes=("hr",))
 
     refused = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
-    post(sender, told("etl", dataset("mine", "etl"), dataset("salaries", "hr"), at="16:00:00"))
+    post(sender, run_of("etl", dataset("mine", "etl"), dataset("salaries", "hr"), at="16:00:00"))
 
     assert refused.status_code == 403
     message = refused.json()["message"]
     assert "requires a scope that covers namespace" in message
-    assert len(message.split(" ", 1)[1]) < 170, "an emitter keeps no more"
-    seen = [
+    assert len(message.split(" ", 1)[1]) < 170, "an emitter stores no more"
+    answers = [
         reader("GET", path).text
         for path in (
             "/api/v1/namespaces/etl/datasets/mine",
@@ -83,11 +83,11 @@ def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Caller
             "/api/v1/namespaces/etl/datasets",
         )
     ]
-    assert not [word for word in SECRETS for text in seen if word in text]
+    assert not [word for word in SECRETS for text in answers if word in text]
     assert owner("GET", "/api/v1/namespaces/hr/datasets/salaries").json()["fields"][0]["name"] == "bonus"
 
 
-def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin: Caller) -> None:
+def test_a_refusal_names_the_facet_and_the_missing_namespace(admin: Caller) -> None:
     sender = caller(admin, "ingest", scopes=("etl",), name="edge")
 
     answer = sender("POST", "/api/v1/lineage", content=json.dumps(CLAIMS["symlinks"]))
@@ -98,36 +98,39 @@ def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin:
     )
 
 
-def test_names_are_made_one_by_who_covers_the_namespaces_of_both_and_then_anybody_may_repeat_it(admin: Caller) -> None:
-    both, one = caller(admin, "ingest", scopes=("etl", "s3://lake", "aws:*")), caller(admin, "ingest", scopes=("etl",))
-    told_again = [
-        told("etl", dataset("t", "s3://lake", symlinks=called("aws:glue:1:2", "table/d/t")), at=f"15:00:0{second}")
+def test_joining_names_requires_scopes_for_both_namespaces_and_repeating_it_does_not(admin: Caller) -> None:
+    owner, guest = (
+        caller(admin, "ingest", scopes=("etl", "s3://lake", "aws:*")),
+        caller(admin, "ingest", scopes=("etl",)),
+    )
+    claims = [
+        run_of("etl", dataset("t", "s3://lake", symlinks=alias("aws:glue:1:2", "table/d/t")), at=f"15:00:0{second}")
         for second in range(3)
     ]
 
-    assert post(one, told_again[0]) == [403]
-    assert post(both, told_again[1]) == [201]
-    assert post(one, told_again[2]) == [201]
+    assert post(guest, claims[0]) == [403]
+    assert post(owner, claims[1]) == [201]
+    assert post(guest, claims[2]) == [201]
 
 
-def test_names_of_one_namespace_are_anybodys_to_join_unless_one_has_a_name_elsewhere(admin: Caller) -> None:
+def test_anybody_may_join_names_of_one_namespace_unless_one_has_an_alias_elsewhere(admin: Caller) -> None:
     sender = caller(admin, "ingest", scopes=("etl",))
-    elsewhere = told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))
+    elsewhere = run_of("etl", dataset("linked", "lake", symlinks=alias("hr", "salaries")))
     assert post(admin, elsewhere) == [201]
 
-    within = told("etl", dataset("a", "lake", symlinks=called("lake", "b")), dataset("a", "lake"))
-    across = told("etl", dataset("a", "lake", symlinks=called("lake", "linked")))
+    within = run_of("etl", dataset("a", "lake", symlinks=alias("lake", "b")), dataset("a", "lake"))
+    across = run_of("etl", dataset("a", "lake", symlinks=alias("lake", "linked")))
     answers = [sender("POST", "/api/v1/lineage", content=json.dumps(each)) for each in (within, across)]
 
     assert [answer.status_code for answer in answers] == [201, 403]
     assert "covers namespace 'lake'" in answers[1].json()["message"]
 
 
-def test_a_sender_is_not_told_where_else_a_dataset_is_called_by_another_name(admin: Caller) -> None:
+def test_a_refusal_does_not_name_the_namespace_of_a_datasets_alias(admin: Caller) -> None:
     sender = caller(admin, "ingest", scopes=("lake",))
-    assert post(admin, told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))) == [201]
+    assert post(admin, run_of("etl", dataset("linked", "lake", symlinks=alias("hr", "salaries")))) == [201]
 
-    claim = told("lake", dataset("a", "lake", symlinks=called("lake", "linked")))
+    claim = run_of("lake", dataset("a", "lake", symlinks=alias("lake", "linked")))
     answer = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
 
     assert answer.status_code == 403
@@ -138,29 +141,29 @@ def test_a_sender_is_not_told_where_else_a_dataset_is_called_by_another_name(adm
 def test_an_operators_rule_lets_producers_join_names_of_storage(tmp_path: Path) -> None:
     rule = """@id("storage") permit (principal in Role::"ingest", action == Action::"join", resource)
               when { context.namespace like "s3://*" || context.namespace like "arn:aws:glue:*" };"""
-    claim = told("etl", dataset("t", "s3://lake", symlinks=called("arn:aws:glue:eu:1", "table/d/t")))
-    other = told("etl", dataset("t", "s3://lake", symlinks=called("hr", "salaries")))
+    claim = run_of("etl", dataset("t", "s3://lake", symlinks=alias("arn:aws:glue:eu:1", "table/d/t")))
+    other = run_of("etl", dataset("t", "s3://lake", symlinks=alias("hr", "salaries")))
 
     with guarded(tmp_path, rule) as admin:
         assert post(caller(admin, "ingest", scopes=("etl",)), claim, other) == [201, 403]
 
 
-def test_names_that_are_parted_stay_so_and_their_producer_may_go_on(admin: Caller) -> None:
+def test_separated_names_stay_separate_and_their_producer_may_still_post(admin: Caller) -> None:
     sender = caller(admin, "ingest", scopes=("etl",))
     names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
     assert post(admin, CLAIMS["symlinks"]) == [201]
 
     parted = admin("POST", "/api/v1/identity/apart", json=names)
-    again = told("etl", dataset("mine", "etl", symlinks=called("hr", "salaries")), at="16:00:00")
+    again = run_of("etl", dataset("mine", "etl", symlinks=alias("hr", "salaries")), at="16:00:00")
 
     assert parted.status_code == 200
     assert post(sender, again) == [201]
     assert "bonus" not in admin("GET", "/api/v1/namespaces/etl/datasets/mine").text
 
 
-def test_the_past_is_read_by_what_is_parted_now(admin: Caller) -> None:
+def test_reads_of_the_past_respect_names_that_are_separated_now(admin: Caller) -> None:
     reader, owner = caller(admin, "read", scopes=("etl",)), caller(admin, "read", scopes=("hr",))
-    assert post(admin, CLAIMS["symlinks"], told("etl", at="15:00:01")) == [201, 201]
+    assert post(admin, CLAIMS["symlinks"], run_of("etl", at="15:00:01")) == [201, 201]
     size = int(admin("GET", "/api/v1/namespaces").headers["headwater-log-size"])
     names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
     admin("POST", "/api/v1/identity/apart", json=names)
@@ -185,11 +188,11 @@ def test_the_past_is_read_by_what_is_parted_now(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["S3://pay", "s3a://pay", "s3n://pay/"])
-def test_another_spelling_of_a_name_takes_nothing_from_those_whose_scope_has_it(admin: Caller, spelling: str) -> None:
+def test_another_spelling_of_a_name_does_not_hide_it_from_its_owners(admin: Caller, spelling: str) -> None:
     owner, sender = caller(admin, "read", scopes=("s3://pay",)), caller(admin, "ingest", scopes=("etl",))
-    assert post(admin, told("hr", dataset("people", "s3://pay", schema=schema("iban")))) == [201]
+    assert post(admin, run_of("hr", dataset("people", "s3://pay", schema=schema("iban")))) == [201]
 
-    assert post(sender, told("etl", dataset("people", spelling))) == [201]
+    assert post(sender, run_of("etl", dataset("people", spelling))) == [201]
 
     assert owner("GET", "/api/v1/namespaces/s3%3A%2F%2Fpay/datasets/people").json()["fields"][0]["name"] == "iban"
 
@@ -199,7 +202,7 @@ forbid (principal, action, resource) when { context.namespace like "payroll*" &&
 
 
 @pytest.mark.parametrize("scopes", [("*",), ("lake", "etl", "payroll*")])
-def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: Path, scopes: tuple[str, ...]) -> None:
+def test_what_an_operators_rule_forbids_is_hidden_in_every_read(tmp_path: Path, scopes: tuple[str, ...]) -> None:
     pay = event(
         eventType="COMPLETE",
         job={"namespace": "payroll-eu", "name": "zz_pay", "facets": {"sql": facet(query="SELECT zz_salary")}},
@@ -207,7 +210,7 @@ def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: P
         outputs=[dataset("zz_people", "payroll-eu", schema=schema("zz_iban"))],
     )
     with guarded(tmp_path, RULE) as admin:
-        assert post(admin, pay, told("etl", dataset("a"))) == [201, 201]
+        assert post(admin, pay, run_of("etl", dataset("a"))) == [201, 201]
         holder = caller(admin, "read", scopes=scopes)
 
         paths = {
@@ -224,19 +227,19 @@ def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: P
             "diff?from=log:0&namespace=lake": 200,
             "drift": 403,
         }
-        seen = {path: holder("GET", f"/api/v1/{path}") for path in paths}
-        asked = holder("POST", "/api/v1-beta/graphql", json={"query": "{ datasets { name } }"})
+        answers = {path: holder("GET", f"/api/v1/{path}") for path in paths}
+        graphql = holder("POST", "/api/v1-beta/graphql", json={"query": "{ datasets { name } }"})
 
-        assert {path: answer.status_code for path, answer in seen.items()} == paths
-        assert not [path for path, answer in seen.items() if "zz_" in answer.text.replace("q=zz", "")]
-        assert not [path for path, answer in seen.items() if answer.status_code == 200 and "payroll" in answer.text]
-        assert asked.status_code == 403
+        assert {path: answer.status_code for path, answer in answers.items()} == paths
+        assert not [path for path, answer in answers.items() if "zz_" in answer.text.replace("q=zz", "")]
+        assert not [path for path, answer in answers.items() if answer.status_code == 200 and "payroll" in answer.text]
+        assert graphql.status_code == 403
         assert "zz_people" in admin("GET", "/api/v1/lineage?nodeId=dataset:lake:a").text
 
 
-def test_an_operators_rule_about_what_nobody_told_of_takes_nothing_away(tmp_path: Path) -> None:
+def test_an_operators_rule_about_an_unknown_namespace_hides_nothing(tmp_path: Path) -> None:
     with guarded(tmp_path, RULE) as admin:
-        assert post(admin, told("etl", dataset("a"))) == [201]
+        assert post(admin, run_of("etl", dataset("a"))) == [201]
         holder = caller(admin, "read", scopes=("*",))
 
         assert holder("GET", "/api/v1/events/lineage").status_code == 200

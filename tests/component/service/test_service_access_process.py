@@ -1,4 +1,4 @@
-"""`headwater serve --access` for other machines, by TLS, and `headwater access`, as people use them."""
+"""`headwater serve --access` over TLS, and the commands of `headwater access`, in a process of their own."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def serving_by_tls(home: Path, tls: tuple[Path, Path]) -> Iterator[str]:
         process.communicate(timeout=120)
 
 
-def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_created_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tls = certificate(tmp_path)
     home = tmp_path / "home"
     monkeypatch.setenv("HEADWATER_HOME", str(home))
@@ -48,7 +48,7 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
         other = json.loads(
             headwater("access", "key", "create", "cd", "--role", "read", "--scope", "*", "--url", url, "--json")
         )
-        gone = json.loads(headwater("access", "key", "revoke", other["id"], "--url", url, "--json"))
+        revoked_by_id = json.loads(headwater("access", "key", "revoke", other["id"], "--url", url, "--json"))
         with httpx.Client(verify=True, headers={"authorization": f"Bearer {key}"}) as client:
             me = client.get(f"{url}/api/v1/access/me").json()
         with pytest.raises(UnauthenticatedError, match="set HEADWATER_TOKEN to an API key"):
@@ -61,7 +61,7 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
         edge = ["edge-7", "--role", "ingest", "--scope", "edge-7", "--node", "0b1c"]
         headwater("access", "key", "create", *edge, "--url", url)
         listed = json.loads(headwater("access", "key", "list", "--json", "--url", url))
-        in_words = headwater("access", "key", "list", "--url", url).splitlines()
+        output = headwater("access", "key", "list", "--url", url).splitlines()
         after = httpx.get(f"{url}/api/v1/jobs", headers={"authorization": f"Bearer {key}"}).status_code
 
     assert url.startswith("https://")
@@ -72,17 +72,17 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
         ("ci", True),
         ("edge-7", False),
     ]
-    assert [line.split("  ")[1:] for line in sorted(in_words, key=lambda line: line.split("  ")[1])] == [
+    assert [line.split("  ")[1:] for line in sorted(output, key=lambda line: line.split("  ")[1])] == [
         ["cd", "read", "*", "revoked"],
         ["ci", "read", "sales*", "revoked"],
         ["edge-7", "ingest", "edge-7", "node 0b1c"],
     ]
     assert other["secret"].startswith("hw_")
-    assert (gone["name"], gone["isRevoked"]) == ("cd", True)
+    assert (revoked_by_id["name"], revoked_by_id["isRevoked"]) == ("cd", True)
     assert after == 401
 
 
-def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path) -> None:
+def test_a_renewed_certificate_is_used_for_new_connections(tmp_path: Path) -> None:
     path, key = certificate(tmp_path)
     (tmp_path / "new").mkdir()
     new, new_key = certificate(tmp_path / "new")
@@ -110,7 +110,7 @@ def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path) -> No
         ("policies: mine.cedar  # für alle", "access.yaml: cannot be read (UnicodeDecodeError)"),
     ],
 )
-def test_an_access_file_that_cannot_be_read_ends_the_start(
+def test_an_unreadable_access_file_prevents_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, yaml: str, message: str
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
@@ -118,7 +118,7 @@ def test_an_access_file_that_cannot_be_read_ends_the_start(
     (tmp_path / "mine.cedar").write_text("permit (everybody);")
     (tmp_path / "old.cedar").write_bytes("// für alle".encode("latin-1"))
 
-    refused = CliRunner().invoke(app, ["serve", "--port", "0"])
+    result = CliRunner().invoke(app, ["serve", "--port", "0"])
 
-    assert isinstance(refused.exception, SetupError)
-    assert message in str(refused.exception)
+    assert isinstance(result.exception, SetupError)
+    assert message in str(result.exception)

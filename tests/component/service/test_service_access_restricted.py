@@ -1,4 +1,4 @@
-"""Restricted columns: while anybody says so, nested ones too, and no answer confirms a guess at one."""
+"""Restricted columns, also nested ones: who may lift a restriction, and no answer confirms a guess."""
 
 import json
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ def post(sender: Caller, *events: object) -> list[int]:
     return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
-def written(job: str, second: int, *, reads: bool = False, run: str | None = None, **facets: object) -> dict[str, Any]:
-    """A run of a job that tells of the dataset `people`."""
+def run_of(job: str, second: int, *, reads: bool = False, run: str | None = None, **facets: object) -> dict[str, Any]:
+    """A run of a job that reads or writes the dataset `people`."""
     side = "inputs" if reads else "outputs"
     return event(
         run={"runId": run or str(uuid4())},
@@ -43,14 +43,14 @@ def hidden_from(reader: Caller) -> set[str]:
     return {*COLUMNS} - shown
 
 
-def test_no_other_producer_lifts_what_one_says_neither_now_nor_after_a_start(tmp_path: Path) -> None:
+def test_a_producers_restriction_is_not_lifted_by_another_producer_live_or_after_a_restart(tmp_path: Path) -> None:
     with guarded(tmp_path) as admin:
-        told = written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a"))
-        assert post(admin, told) == [201]
+        tagged = run_of("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a"))
+        assert post(admin, tagged) == [201]
         guest, reader = caller(admin, "ingest", scopes=("guest",)), caller(admin, "read", scopes=("*",))
 
         other = facet(tags=[{"key": "x", "value": "y", "source": "z"}])
-        assert post(guest, written("guest", 2, reads=True, tags=other), written("guest", 3, tags=other)) == [201, 201]
+        assert post(guest, run_of("guest", 2, reads=True, tags=other), run_of("guest", 3, tags=other)) == [201, 201]
         live = hidden_from(reader)
 
     with guarded(tmp_path, start_us=START_US + 10_000_000) as admin:
@@ -59,22 +59,22 @@ def test_no_other_producer_lifts_what_one_says_neither_now_nor_after_a_start(tmp
     assert live == restarted == {"zz_a"}
 
 
-def test_a_producer_lifts_what_it_said_itself_from_then_on(tmp_path: Path) -> None:
+def test_a_producer_may_lift_its_own_restriction(tmp_path: Path) -> None:
     with guarded(tmp_path) as admin:
         reader = caller(admin, "read", scopes=("*",))
-        post(admin, written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a", "zz_b")))
+        post(admin, run_of("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a", "zz_b")))
         before = hidden_from(reader)
 
         post(
-            admin, written("lake", 3, tags=tags("zz_b")), written("lake", 2, tags=tags("zz_a"))
-        )  # the last one is late
+            admin, run_of("lake", 3, tags=tags("zz_b")), run_of("lake", 2, tags=tags("zz_a"))
+        )  # the second arrives late
         after = hidden_from(reader)
 
     assert (before, after) == ({"zz_a", "zz_b"}, {"zz_b"})
 
 
-class Told(NamedTuple):
-    """A run of one of two jobs, or a declaration, that tells tags or takes them back."""
+class TagEvent(NamedTuple):
+    """A run of one of two jobs, or a declaration, that sets tags or deletes them."""
 
     teller: str
     second: int
@@ -84,7 +84,7 @@ class Told(NamedTuple):
     def event(self) -> dict[str, Any]:
         about = {"tags": facet(_deleted=True) if self.columns is None else tags(*self.columns)}
         if self.teller in ("a", "b"):
-            return written(self.teller, self.second, reads=self.reads, run=f"{uuid4()}", **about)
+            return run_of(self.teller, self.second, reads=self.reads, run=f"{uuid4()}", **about)
         declared = dataset("people", "lake", **about)
         time = {"eventTime": f"2026-05-22T15:00:{self.second:02d}Z", "eventType": None, "run": None}
         if self.teller == "dataset":
@@ -92,8 +92,8 @@ class Told(NamedTuple):
         return event(**time, job={"namespace": "lake", "name": "declared"}, inputs=[declared])
 
 
-TOLD = st.builds(
-    Told,
+TAG_EVENTS = st.builds(
+    TagEvent,
     teller=st.sampled_from(["a", "b", "dataset", "job"]),
     second=st.integers(1, 50),
     columns=st.none() | st.lists(st.sampled_from(COLUMNS[1:]), unique=True).map(tuple),
@@ -102,16 +102,16 @@ TOLD = st.builds(
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(TOLD, max_size=8, unique_by=lambda told: told.second))
-def test_what_is_restricted_is_the_same_live_and_after_a_start(told: list[Told]) -> None:
-    newest = {each.teller: each for each in sorted(told, key=lambda each: each.second)}
+@given(st.lists(TAG_EVENTS, max_size=8, unique_by=lambda tagged: tagged.second))
+def test_restrictions_are_the_same_live_and_after_a_restart(tagged: list[TagEvent]) -> None:
+    newest = {each.teller: each for each in sorted(tagged, key=lambda each: each.second)}
     expected = {column for each in newest.values() for column in each.columns or ()}
 
     with TemporaryDirectory() as folder:
         with guarded(Path(folder)) as admin:
             reader = caller(admin, "read", scopes=("*",))
-            post(admin, written("schema", 55, schema=schema(*COLUMNS)))
-            assert {*post(admin, *(each.event() for each in told))} <= {201}
+            post(admin, run_of("schema", 55, schema=schema(*COLUMNS)))
+            assert {*post(admin, *(each.event() for each in tagged))} <= {201}
             live = hidden_from(reader)
         with guarded(Path(folder), start_us=START_US + 10_000_000) as admin:
             restarted = hidden_from(Caller(admin._client, reader.token))
@@ -151,13 +151,13 @@ def admin(tmp_path: Path) -> Iterator[Caller]:
         yield admin
 
 
-@pytest.mark.parametrize("how", ["by a steward", "by its producer"])
-def test_a_restricted_nested_column_is_hidden_wherever_it_stands(admin: Caller, how: str) -> None:
-    if how == "by a steward":
+@pytest.mark.parametrize("tagged_by", ["by a steward", "by its producer"])
+def test_a_restricted_nested_column_is_hidden_in_every_read(admin: Caller, tagged_by: str) -> None:
+    if tagged_by == "by a steward":
         assert admin("POST", f"{PEOPLE}/fields/person.zz_ssn/tags/RESTRICTED").status_code == 200
     else:
-        told = dataset("people", "lake", tags=tags("person.zz_ssn"))
-        post(admin, event(run={"runId": str(uuid4())}, eventType="COMPLETE", outputs=[told]))
+        tagged = dataset("people", "lake", tags=tags("person.zz_ssn"))
+        post(admin, event(run={"runId": str(uuid4())}, eventType="COMPLETE", outputs=[tagged]))
     reader = caller(admin, "read", scopes=("*",))
 
     paths = [
@@ -209,9 +209,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize("guess", GUESSES)
-def test_a_guess_at_a_restricted_column_is_answered_as_one_at_a_column_that_nobody_told_of(
-    admin: Caller, guess: str
-) -> None:
+def test_a_guessed_restricted_column_is_answered_like_an_unknown_column(admin: Caller, guess: str) -> None:
     reader = caller(admin, "read", scopes=("*",))
     assert admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED").status_code == 200
 
@@ -223,7 +221,7 @@ def test_a_guess_at_a_restricted_column_is_answered_as_one_at_a_column_that_nobo
         assert guessed.text.replace(column, absent) == other.text
 
 
-def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Caller) -> None:
+def test_a_caller_with_leave_reads_a_restricted_column_like_any_other(admin: Caller) -> None:
     trusted = caller(admin, "read", scopes=("*",), knowsRestricted=True)
     admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED")
 

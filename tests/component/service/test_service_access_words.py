@@ -1,6 +1,6 @@
-"""No text that is told of what a reader may not know comes out anywhere: every read, with every text a marked word.
+"""No text about what is hidden from a reader is shown by any read: each such text is a marked word.
 
-Each text of a hidden job, run, dataset or column begins with `zz_`, and so does what is said of an edge to one.
+Each text of a hidden job, run, dataset or column begins with `zz_`, as does each text about an edge to one.
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.support.callers import Caller, caller, guarded
 HIDDEN = [f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in range(4)]
 SHOWN = [f"0198f7d0-0000-7000-8000-00000000bb{i:02d}" for i in range(4)]
 OPAQUE = re.compile(r"redacted-[0-9a-f]{12}|sha256:[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}")
-"""Stand-ins, digests, and UUIDs that are made of one."""
+"""Stand-ins for names, digests, and UUIDs made from a digest."""
 MARKED = re.compile(r"zz[_:][\w/]+", re.IGNORECASE)
 
 
@@ -39,14 +39,14 @@ def run(
 
 
 def made_from(column: str, source: str, by: str = "zz_by") -> dict[str, Any]:
-    """A column of a visible dataset that is made from one that is hidden and one that is not."""
+    """Lineage of a visible column that is made from a hidden and a visible column."""
     transformations = [{"type": "DIRECT", "subtype": "zz_sub", "description": f"zz_of {source}", "masking": True}]
-    hidden_one = {"namespace": "zz_hr", "name": "zz_pay", "field": source, "transformations": transformations}
+    hidden_source = {"namespace": "zz_hr", "name": "zz_pay", "field": source, "transformations": transformations}
     other = {"namespace": "lake", "name": "shown_source", "field": "s"}
     return facet(
         fields={
             column: {
-                "inputFields": [hidden_one, other],
+                "inputFields": [hidden_source, other],
                 "transformationDescription": f"zz_outer {by}",
                 "transformationType": "MASKED",
             }
@@ -72,7 +72,7 @@ FAILED = {
     "processing_engine": facet(name="zz_engine", version="zz_1", openlineageAdapterVersion="zz_2"),
     "externalQuery": facet(externalQueryId="zz_query", source="zz_warehouse"),
 }
-OF_JOB = {
+JOB_FACETS = {
     "ownership": OWNERS,
     "documentation": facet(description="zz_documentation"),
     "sql": facet(query="SELECT zz_select"),
@@ -133,8 +133,8 @@ OUT = hidden(
 )
 FROM_WHO = facet(fields={"n": {"inputFields": [{"namespace": "lake", "name": "customers", "field": "who"}]}})
 MEASURED = {"dataQualityMetrics": facet(columnMetrics={"zz_c": {"nullCount": 3}})}
-TO_HIDDEN = [
-    run(HIDDEN[0], 10, ("zz_hr", "zz_fill"), outputs=[PAY], job_facets=OF_JOB),
+EVENTS = [
+    run(HIDDEN[0], 10, ("zz_hr", "zz_fill"), outputs=[PAY], job_facets=JOB_FACETS),
     run(
         SHOWN[0],
         11,
@@ -151,8 +151,8 @@ TO_HIDDEN = [
         outputs=[dataset("report", schema=schema("who", "n"), columnLineage=FROM_WHO)],
         run_facets={"jobDependencies": AFTER},
     ),
-    run(HIDDEN[1], 13, ("zz_hr", "zz_after"), "FAIL", OF_JOB, inputs=[dataset("report")], outputs=[OUT]),
-    run(HIDDEN[2], 14, ("zz_hr", "zz_fill"), "FAIL", OF_JOB, outputs=[CHANGED], run_facets=FAILED),
+    run(HIDDEN[1], 13, ("zz_hr", "zz_after"), "FAIL", JOB_FACETS, inputs=[dataset("report")], outputs=[OUT]),
+    run(HIDDEN[2], 14, ("zz_hr", "zz_fill"), "FAIL", JOB_FACETS, outputs=[CHANGED], run_facets=FAILED),
     run(
         SHOWN[2],
         15,
@@ -177,13 +177,13 @@ TO_HIDDEN = [
         "eventTime": "2026-05-22T14:23:17Z",
         "producer": "https://zz_producer.example",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
-        "job": {"namespace": "zz_hr", "name": "zz_declared", "facets": OF_JOB},
+        "job": {"namespace": "zz_hr", "name": "zz_declared", "facets": JOB_FACETS},
         "inputs": [dataset("report")],
         "outputs": [hidden("zz_declared_out", ownership=OWNERS)],
     },
 ]
-OTHERWISE = json.loads(json.dumps(TO_HIDDEN).replace("zz", "yy").replace("ZZ", "YY"))
-"""The same, with other names and words for all that is hidden, which have the same places in an order."""
+RENAMED_EVENTS = json.loads(json.dumps(EVENTS).replace("zz", "yy").replace("ZZ", "YY"))
+"""The same events, with other words for all that is hidden, which sort in the same places."""
 NODES = [
     *(f"dataset:lake:{name}" for name in ("customers", "report", "l3")),
     *(f"job:etl:{name}" for name in ("load", "tell", "lin")),
@@ -191,7 +191,7 @@ NODES = [
     *(f"run:{each}" for each in SHOWN[:2]),
     "dataset:zz_hive:zz_third",
 ]
-ASKED = [
+QUERIES = [
     "",
     "depth=1",
     "depth=20",
@@ -222,31 +222,31 @@ ASKED = [
 @pytest.fixture(scope="module")
 def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
     with guarded(tmp_path_factory.mktemp("words")) as admin:
-        tell(admin, TO_HIDDEN)
+        post(admin, EVENTS)
         admin("POST", "/api/v1/namespaces/zz_hr/datasets/zz_pay/tags/ZZ_PUT")
         admin("POST", "/api/v1/namespaces/zz_hr/jobs/zz_fill/tags/ZZ_PUT")
         yield admin
 
 
-def tell(admin: Caller, events: list[dict[str, Any]]) -> None:
+def post(admin: Caller, events: list[dict[str, Any]]) -> None:
     for each in events:
         assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
 
 
 def reads(admin: Caller) -> Iterator[str]:
-    """Every read of the API, about everything that may be known, with each of the questions that it takes."""
+    """Every read of the API, about every visible node, with each query that its parameters allow."""
     app: Any = admin._client.app
     for path, methods in app.openapi()["paths"].items():
         if "get" not in methods or path == "/api/v1/stream":
             continue
         names = {each["name"] for each in methods["get"].get("parameters", []) if each["in"] == "query"}
         for filled in {*_filled(admin, path)}:
-            for asked in ASKED:
-                if not {pair.partition("=")[0] for pair in asked.split("&") if pair} <= names:
+            for query in QUERIES:
+                if not {pair.partition("=")[0] for pair in query.split("&") if pair} <= names:
                     continue
-                nodes = NODES if "nodeId" in names and "name=" not in asked else [None]
+                nodes = NODES if "nodeId" in names and "name=" not in query else [None]
                 for node in nodes:
-                    yield f"{filled}?{'&'.join(filter(None, (node and f'nodeId={node}', asked)))}"
+                    yield f"{filled}?{'&'.join(filter(None, (node and f'nodeId={node}', query)))}"
 
 
 def _filled(admin: Caller, path: str) -> Iterator[str]:
@@ -268,47 +268,47 @@ def _filled(admin: Caller, path: str) -> Iterator[str]:
                 yield f"{before}/{version.get('version') or version['id']['version']}"
 
 
-def seen_of(answer: Answer) -> object:
-    """What an answer says; of stand-ins and digests, only which are the same."""
+def comparable(answer: Answer) -> object:
+    """An answer in which stand-ins and digests are numbered, so that only their equality counts."""
     numbers: dict[str, int] = {}
     text = OPAQUE.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", answer.text)
     return answer.status_code, {**answer.headers, "content-length": None}, text
 
 
-def marks(answer: Answer) -> set[str]:
+def marked_words(answer: Answer) -> set[str]:
     return {*MARKED.findall(answer.text)}
 
 
-def test_nothing_that_is_told_of_what_is_hidden_comes_out_of_any_read(admin: Caller) -> None:
+def test_no_read_shows_a_word_about_what_is_hidden(admin: Caller) -> None:
     holder, paths = caller(admin, "read"), [*reads(admin)]
 
-    seen = {path: holder("GET", path) for path in paths}
+    answers = {path: holder("GET", path) for path in paths}
 
-    told = {path: marks(answer) for path, answer in seen.items() if answer.status_code < 400}
-    assert {path: found for path, found in told.items() if found - {*MARKED.findall(path)}} == {}
-    assert {answer.status_code for answer in seen.values()} <= {200, 400, 403, 404}
-    assert len(told) > 250
+    marked = {path: marked_words(answer) for path, answer in answers.items() if answer.status_code < 400}
+    assert {path: found for path, found in marked.items() if found - {*MARKED.findall(path)}} == {}
+    assert {answer.status_code for answer in answers.values()} <= {200, 400, 403, 404}
+    assert len(marked) > 250
 
 
-def test_no_answer_hangs_on_what_is_told_of_what_is_hidden(admin: Caller, tmp_path: Path) -> None:
+def test_no_answer_depends_on_the_words_about_what_is_hidden(admin: Caller, tmp_path: Path) -> None:
     measured_or_digests = ("/metrics", "/versions/", "/log/")
     paths = [path for path in reads(admin) if not any(each in path for each in measured_or_digests)]
     (tmp_path / "other").mkdir()
-    with guarded(tmp_path) as one, guarded(tmp_path / "other") as other:
-        tell(one, TO_HIDDEN)
-        tell(other, OTHERWISE)
-        holders = [caller(each, "read", name="reader") for each in (one, other)]
+    with guarded(tmp_path) as first, guarded(tmp_path / "other") as other:
+        post(first, EVENTS)
+        post(other, RENAMED_EVENTS)
+        holders = [caller(each, "read", name="reader") for each in (first, other)]
 
-        differing = [path for path in paths if len({str(seen_of(holder("GET", path))) for holder in holders}) > 1]
+        differing = [path for path in paths if len({str(comparable(holder("GET", path))) for holder in holders}) > 1]
 
     assert differing == []
     assert len(paths) > 500
 
 
-def test_all_that_is_hidden_in_these_reads_is_there_for_others(admin: Caller) -> None:
-    found = set().union(*(marks(admin("GET", path)) for path in reads(admin)))
+def test_everything_hidden_in_these_reads_is_shown_to_an_admin(admin: Caller) -> None:
+    found = set().union(*(marked_words(admin("GET", path)) for path in reads(admin)))
 
-    marked = {each for told in TO_HIDDEN for each in MARKED.findall(json.dumps(told))}
+    marked = {each for hidden_event in EVENTS for each in MARKED.findall(json.dumps(hidden_event))}
     assert {*marked} - found <= {"zz_producer"}
 
 
@@ -323,11 +323,11 @@ def test_all_that_is_hidden_in_these_reads_is_there_for_others(admin: Caller) ->
             "COMPLETE",
         ),
         ({"outputs": [CHANGED]}, {"outputs": [PAY]}, "COMPLETE"),
-        ({"job_facets": {"sql": facet(query="SELECT zz_1")}}, {"job_facets": OF_JOB}, "COMPLETE"),
+        ({"job_facets": {"sql": facet(query="SELECT zz_1")}}, {"job_facets": JOB_FACETS}, "COMPLETE"),
     ],
     ids=["failed", "schema", "parameters", "check", "sql"],
 )
-def test_the_summary_of_a_root_cause_says_no_more_than_its_findings(
+def test_the_summary_of_a_root_cause_redacts_what_its_findings_redact(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any], state: str
 ) -> None:
     filled: dict[str, Any] = {"outputs": [hidden("zz_pay")]}
@@ -342,14 +342,14 @@ def test_the_summary_of_a_root_cause_says_no_more_than_its_findings(
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
 
         answer = caller(admin, "read")("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers")
-        whole = admin("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
+        complete = admin("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
 
-    assert marks(answer) == set()
-    assert whole["findings"][0]["words"] in whole["summary"]
-    assert answer.json()["summary"] == whole["summary"].replace(whole["findings"][0]["words"], "redacted")
+    assert marked_words(answer) == set()
+    assert complete["findings"][0]["words"] in complete["summary"]
+    assert answer.json()["summary"] == complete["summary"].replace(complete["findings"][0]["words"], "redacted")
 
 
-def test_of_a_column_with_a_hidden_source_the_words_about_all_sources_are_left_out(admin: Caller) -> None:
+def test_a_column_with_a_hidden_source_omits_the_description_of_all_sources(admin: Caller) -> None:
     holder = caller(admin, "read")
 
     graph = holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:who2").json()["graph"]

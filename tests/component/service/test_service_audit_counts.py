@@ -1,4 +1,4 @@
-"""What an audit counts in a bundle is what the service counted when its log had those entries."""
+"""An audit counts in a bundle what the service counted when its log had those entries."""
 
 import json
 import zipfile
@@ -49,27 +49,27 @@ def _posted(client: TestClient, raw: bytes) -> bool:
     return bool(client.post(f"{API}/lineage", content=raw).status_code == 201)
 
 
-def _told(client: TestClient, log_size: int) -> dict[str, Any]:
+def summary_at(client: TestClient, log_size: int) -> dict[str, Any]:
     answer = client.get(f"{API}/summary", params={"logSize": log_size}).json()
     return {**{figure: answer[figure] for figure in FIGURES}, "logSize": log_size}
 
 
 def _figures(path: Path) -> dict[str, Any]:
-    told = verdict(path)
-    assert told["findings"] == []
-    return {name: count for name, count in told["graph"].items() if name != "facts"}
+    answer = verdict(path)
+    assert answer["findings"] == []
+    return {name: count for name, count in answer["graph"].items() if name != "facts"}
 
 
-def test_a_bundle_of_real_events_counts_what_the_service_counted_with_so_many(home: Path, shared: Path) -> None:
+def test_a_bundle_of_real_events_counts_what_the_service_counted_at_that_size(home: Path, shared: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         size = sum(_posted(client, raw) for raw in _real_events(shared))
         sizes = (37, 150, size)
-        told = [_told(client, each) for each in sizes]
+        expected = [summary_at(client, each) for each in sizes]
         now = client.get(f"{API}/summary").json()
 
     found = [_figures(bundle_of(home, "--to", str(each))) for each in sizes]
 
-    assert found == told
+    assert found == expected
     assert {figure: now[figure] for figure in FIGURES} == {figure: found[-1][figure] for figure in FIGURES}
     assert now["quarantined"] > 0
 
@@ -83,7 +83,7 @@ def _declared(**members: object) -> dict[str, Any]:
     return {"eventTime": "2026-05-22T15:00:00Z", "producer": PRODUCER, "schemaURL": schema + "JobEvent", **members}
 
 
-def test_names_that_are_one_jobs_without_runs_and_what_was_deleted_count_as_in_the_service(home: Path) -> None:
+def test_aliases_declared_jobs_and_deletions_count_as_in_the_service(home: Path) -> None:
     symlink = {"identifiers": [{"namespace": "glue", "name": "shop.orders", "type": "TABLE"}]}
     parent = {"run": {"runId": "0198f7d0-9999-7222-8333-444455556666"}, "job": {"namespace": "etl", "name": "whole"}}
     bodies = [
@@ -97,41 +97,41 @@ def test_names_that_are_one_jobs_without_runs_and_what_was_deleted_count_as_in_t
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
         assert client.delete(f"{API}/namespaces/lake/datasets/gone").status_code == 200
-        told = _told(client, 6)
+        expected = summary_at(client, 6)
 
     found = _figures(bundle_of(home))
 
-    assert found == told
+    assert found == expected
     assert (found["jobs"], found["datasets"]) == (4, 2)
 
 
-def test_figures_of_a_part_name_the_size_of_the_log_only_if_it_begins_with_the_first_entry(home: Path) -> None:
+def test_counts_of_a_part_name_the_size_of_the_log_only_if_it_begins_with_the_first_entry(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         for number in range(4):
             run_id = f"0198f7d0-0000-7000-8000-{number:012d}"
             _posted(client, json.dumps(event(run={"runId": run_id}, outputs=[dataset(f"t{number}")])).encode())
 
-    cut, later, one = (
+    cut, later, of_dataset = (
         verdict(bundle_of(home, *arguments))["graph"]
         for arguments in (("--to", "2"), ("--from", "1", "--to", "4"), ("--to", "4", "--dataset", "lake", "t0"))
     )
 
     assert (cut["datasets"], cut["logSize"]) == (2, 2)
     assert (later["datasets"], later["logSize"]) == (3, None)
-    assert (one["datasets"], one["logSize"]) == (1, None)
+    assert (of_dataset["datasets"], of_dataset["logSize"]) == (1, None)
 
 
-def test_people_are_told_the_figures_and_what_of_the_service_to_compare_them_with(home: Path) -> None:
+def test_the_output_shows_the_counts_and_the_url_to_compare_them_with(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         _posted(client, json.dumps(event(outputs=[dataset("t")])).encode())
 
-    told = run("verify", str(bundle_of(home)))
+    result = run("verify", str(bundle_of(home)))
 
     figures = "1 job, 1 run, 1 dataset, 1 edge between these, 0 names in quarantine"
-    assert f"that the service shows: {figures}, as /api/v1/summary?logSize=1 counts; " in told.output
+    assert f"that the service shows: {figures}, as /api/v1/summary?logSize=1 counts; " in result.output
 
 
-def test_a_part_that_is_called_the_whole_is_found(home: Path) -> None:
+def test_a_part_that_claims_to_be_the_whole_log_is_found(home: Path) -> None:
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         for number in range(3):
             run_id = f"0198f7d0-0000-7000-8000-{number:012d}"
@@ -140,13 +140,13 @@ def test_a_part_that_is_called_the_whole_is_found(home: Path) -> None:
     def lie(data: bytes) -> bytes:
         return json.dumps({**json.loads(data), "graphOf": "log"}).encode()
 
-    told = verdict(bent(bundle_of(home, "--to", "2"), manifest=lie))
+    answer = verdict(bent(bundle_of(home, "--to", "2"), manifest=lie))
 
-    assert checks(told) == {"graph"}
-    assert "claims the graph of the whole log" in told["findings"][0]["message"]
+    assert checks(answer) == {"graph"}
+    assert "claims the graph of the whole log" in answer["findings"][0]["message"]
 
 
-def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None:
+def test_an_export_of_one_dataset_shows_events_under_its_other_names(home: Path) -> None:
     symlink = {"identifiers": [{"namespace": "glue", "name": "shop.orders", "type": "TABLE"}]}
     run_ids = [f"0198f7d0-0000-7000-8000-{number:012d}" for number in range(3)]
     bodies = [
@@ -158,17 +158,17 @@ def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None
         assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
         assert client.post(f"{API}/namespaces/lake/datasets/orders/tags/PII").status_code == 200
 
-    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "glue", "shop.orders")
+    result = run("export", "-o", str(home / "bundle.zip"), "--dataset", "glue", "shop.orders")
 
-    assert told.exit_code == 0, told.output
-    assert "by any of its names: glue shop.orders, lake orders" in told.output
+    assert result.exit_code == 0, result.output
+    assert "by any of its names: glue shop.orders, lake orders" in result.output
     with zipfile.ZipFile(home / "bundle.zip") as bundle:
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 3]
     assert verdict(home / "bundle.zip")["graph"]["datasets"] == 1
 
 
-def test_of_one_dataset_what_names_it_in_a_facet_alone_is_shown_too(home: Path) -> None:
+def test_an_export_of_one_dataset_shows_events_that_name_it_only_in_a_facet(home: Path) -> None:
     column = {"namespace": "lake", "name": "orders", "field": "id"}
     columns = {"fields": {"id": {"inputFields": [column]}}}
     symlink = {"identifiers": [{"namespace": "lake", "name": "orders", "type": "TABLE"}]}
@@ -191,9 +191,9 @@ def test_of_one_dataset_what_names_it_in_a_facet_alone_is_shown_too(home: Path) 
         assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
         assert client.delete(f"{API}/namespaces/lake").status_code == 200
 
-    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "orders")
+    result = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "orders")
 
-    assert told.exit_code == 0, told.output
+    assert result.exit_code == 0, result.output
     with zipfile.ZipFile(home / "bundle.zip") as bundle:
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 2, 3, 5, 6, 7, 8, 10]
@@ -202,40 +202,40 @@ def test_of_one_dataset_what_names_it_in_a_facet_alone_is_shown_too(home: Path) 
 
 @settings(max_examples=30)
 @given(logs)
-def test_what_a_graph_says_of_a_dataset_the_events_about_it_say_alone(log: list[bytes]) -> None:
-    with known(log) as whole:
-        for name in whole.graph.shown_datasets():
-            places = range(whole.store.size())
-            about = About(whole.store, places, name)
-            logged = [*whole.store.logged(places)]
+def test_the_events_about_a_dataset_alone_give_its_part_of_the_graph(log: list[bytes]) -> None:
+    with known(log) as full:
+        for name in full.graph.shown_datasets():
+            places = range(full.store.size())
+            about = About(full.store, places, name)
+            logged = [*full.store.logged(places)]
             events = [each.raw for each in logged if about.has(as_today(each.event_type, each.raw), each.log_index)]
 
-            with known(events) as part:
+            with known(events) as partial:
                 for each in about.names:
-                    assert _stated(part.graph, each) == _stated(whole.graph, each)
+                    assert _stated(partial.graph, each) == _stated(full.graph, each)
 
 
 def _stated(graph: Graph, name: DatasetId) -> tuple[object, ...]:
-    """What a graph says of a dataset under this very name."""
-    if (told := graph.datasets.get(name)) is None:
+    """All that a graph has about a dataset under exactly this name."""
+    if (state := graph.datasets.get(name)) is None:
         return ()
-    reads = {job: graph.jobs[job].reads[name] for job in told.readers}
-    writes = {job: graph.jobs[job].writes[name] for job in told.writers}
-    made_from = {edge for _, digest in told.evidence for edge in graph.column_edges.edges(name, digest)}
+    reads = {job: graph.jobs[job].reads[name] for job in state.readers}
+    writes = {job: graph.jobs[job].writes[name] for job in state.writers}
+    made_from = {edge for _, digest in state.evidence for edge in graph.column_edges.edges(name, digest)}
     made_of_it = {*graph.column_edges.fed_by(name)}
-    own = (member for member in graph.members(name) if member.is_complete)
-    names = {*own} - {*graph.identities.loose}  # of these and incomplete ones it hangs on who else has them
-    return names, reads, writes, told.evidence, made_from, made_of_it, told.current_facets()
+    names_here = (member for member in graph.members(name) if member.is_complete)
+    names = {*names_here} - {*graph.identities.loose}  # loose and incomplete ones depend on other datasets
+    return names, reads, writes, state.evidence, made_from, made_of_it, state.current_facets()
 
 
 @settings(max_examples=30)
 @given(logs)
-def test_what_an_audit_counts_of_any_log_is_what_the_service_counts(log: list[bytes]) -> None:
+def test_an_audit_of_any_log_counts_what_the_service_counts(log: list[bytes]) -> None:
     folding = Folding()
     for place, raw in enumerate(log):
         folding.take(entry_of(parse_event(raw), "unsigned", None, 0).event_type, raw, place, Arrival(0, "unsigned"))
 
     with known(log) as knowledge:
-        told = summary(knowledge, {}, 0)
+        answer = summary(knowledge, {}, 0)
 
-    assert folding.counts()._asdict() == {figure: dict(told)[figure] for figure in FIGURES}
+    assert folding.counts()._asdict() == {figure: dict(answer)[figure] for figure in FIGURES}

@@ -1,4 +1,4 @@
-"""A bundle that the log's own operator wrote: whoever holds the log's key, and may sign any head and any leaf."""
+"""Bundles forged by the log's own operator, who holds the log's key and can sign any head and any leaf."""
 
 import json
 import zipfile
@@ -31,7 +31,7 @@ Entry = dict[str, Any]
 
 
 def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = None, kind: Kind = "event") -> Entry:
-    """An entry that gives its leaf, whatever the log says of it there."""
+    """An entry with a valid leaf, whatever verdict and kind it claims."""
     body = event(
         run={"runId": f"0198f7d0-0000-7000-8000-{index:012d}"},
         job={"namespace": "etl", "name": job},
@@ -54,11 +54,11 @@ def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = 
     }
 
 
-def leaf(told: Entry) -> bytes:
+def leaf(entry: Entry) -> bytes:
     return seal(
-        told["raw"].encode(),
-        Found(told["kind"], told["receivedUs"], told["verdict"], told["keyId"]),
-        bytes([told["index"]] * 16),
+        entry["raw"].encode(),
+        Found(entry["kind"], entry["receivedUs"], entry["verdict"], entry["keyId"]),
+        bytes([entry["index"]] * 16),
     ).leaf
 
 
@@ -102,153 +102,153 @@ def bundle(folder: Path, entries: Sequence[Entry], signed: Checkpoint, left: Seq
 def with_proof(path: Path, since: Checkpoint, proof: Sequence[bytes]) -> Path:
     with zipfile.ZipFile(path, "a") as written:
         written.writestr("since-checkpoint.txt", since.signed(LOG))
-        given = {"from": since.size, "proof": [b64encode(each).decode() for each in proof]}
-        written.writestr("consistency.json", json.dumps(given))
+        content = {"from": since.size, "proof": [b64encode(each).decode() for each in proof]}
+        written.writestr("consistency.json", json.dumps(content))
     return path
 
 
 def verified(path: Path, *arguments: str) -> tuple[int, Mapping[str, Any]]:
-    """The exit status of `headwater audit verify`, by one who knows the log's key, and what it says."""
-    given = ["audit", "verify", str(path), "--log-key", str(LOG.verifier), "--json", *arguments]
-    told = CliRunner().invoke(app, given)
-    return told.exit_code, json.loads(told.stdout)
+    """The exit status and answer of `headwater audit verify --json` with the log's key."""
+    command = ["audit", "verify", str(path), "--log-key", str(LOG.verifier), "--json", *arguments]
+    result = CliRunner().invoke(app, command)
+    return result.exit_code, json.loads(result.stdout)
 
 
-def checks(told: Mapping[str, Any]) -> list[tuple[str, int | None]]:
-    return [(finding["check"], finding["entry"]) for finding in told["findings"]]
+def checks(answer: Mapping[str, Any]) -> list[tuple[str, int | None]]:
+    return [(finding["check"], finding["entry"]) for finding in answer["findings"]]
 
 
-def test_a_bundle_as_it_should_be_is_proven(tmp_path: Path) -> None:
+def test_a_valid_bundle_is_proven(tmp_path: Path) -> None:
     entries = [entry(0, "a"), entry(1, "b")]
 
-    status, told = verified(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))))
+    status, answer = verified(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))))
 
-    assert (status, told["counts"]) == (0, {"shown": 2, "edits": 0, "unsigned": 2})
+    assert (status, answer["counts"]) == (0, {"shown": 2, "edits": 0, "unsigned": 2})
 
 
-def test_hashes_of_odd_lengths_hide_no_entry_that_was_written_anew_since_a_head_was_kept(tmp_path: Path) -> None:
+def test_hashes_of_odd_lengths_hide_no_entry_rewritten_since_an_earlier_head(tmp_path: Path) -> None:
     first, second, third, fourth = (leaf(entry(place, "true")) for place in range(4))
-    kept = head(3, node_hash(node_hash(first, second), third))
+    earlier = head(3, node_hash(node_hash(first, second), third))
     forged = [entry(2, "forged"), entry(3, "true")]
-    both = node_hash(first, second) + third  # as one: with nothing behind it, it gives the head that was kept
+    both = node_hash(first, second) + third  # read as one hash, with no hash after it, it gives the earlier head
     root = sha256(b"\1" + both + node_hash(leaf(forged[0]), fourth)).digest()
     proof = [b"", leaf(forged[0]) + fourth, both]
-    path = with_proof(bundle(tmp_path, forged, head(4, root), left=[both]), kept, proof)
-    (tmp_path / "kept.txt").write_text(kept.signed(LOG))
+    path = with_proof(bundle(tmp_path, forged, head(4, root), left=[both]), earlier, proof)
+    (tmp_path / "kept.txt").write_text(earlier.signed(LOG))
 
-    status, told = verified(path, "--since", str(tmp_path / "kept.txt"))
+    status, answer = verified(path, "--since", str(tmp_path / "kept.txt"))
 
-    assert (status, told["verdict"]) == (2, "unreadable")
-    assert told["reason"] == "a hash of the tree has 64 bytes, expected 32"
+    assert (status, answer["verdict"]) == (2, "unreadable")
+    assert answer["reason"] == "a hash of the tree has 64 bytes, expected 32"
 
 
-def test_a_proof_with_a_hash_of_another_length_proves_no_consistency(tmp_path: Path) -> None:
+def test_a_proof_with_a_hash_of_the_wrong_length_proves_no_consistency(tmp_path: Path) -> None:
     entries = [entry(place, "a") for place in range(4)]
     leaves = [*map(leaf, entries)]
     left = node_hash(*leaves[:2])
-    kept = head(3, node_hash(left, leaves[2]))
+    earlier = head(3, node_hash(left, leaves[2]))
     path = bundle(tmp_path, entries, head(4, node_hash(left, node_hash(*leaves[2:]))))
     proof = [b"", leaves[2] + leaves[3], left + leaves[2]]
 
-    status, told = verified(with_proof(path, kept, proof))
+    status, answer = verified(with_proof(path, earlier, proof))
 
-    assert (status, checks(told)) == (1, [("consistency", None)])
-    assert told["findings"][0]["message"] == "a hash of the tree has 0 bytes, expected 32"
+    assert (status, checks(answer)) == (1, [("consistency", None)])
+    assert answer["findings"][0]["message"] == "a hash of the tree has 0 bytes, expected 32"
 
 
-def test_a_withheld_leaf_of_another_length_is_refused(tmp_path: Path) -> None:
+def test_a_withheld_leaf_of_the_wrong_length_is_refused(tmp_path: Path) -> None:
     path = bundle(tmp_path, [], head(0, sha256().digest()))
     withheld = [{"index": 0, "leaf": ""}, {"index": 1, "leaf": b64encode(bytes(64)).decode()}]
-    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(tmp_path / "bent.zip", "w") as changed:
-        for name in set(whole.namelist()) - {"entries.jsonl"}:
-            changed.writestr(name, whole.read(name))
+    with zipfile.ZipFile(path) as original, zipfile.ZipFile(tmp_path / "bent.zip", "w") as changed:
+        for name in set(original.namelist()) - {"entries.jsonl"}:
+            changed.writestr(name, original.read(name))
         changed.writestr("entries.jsonl", "".join(f"{json.dumps(each)}\n" for each in withheld))
 
-    status, told = verified(tmp_path / "bent.zip")
+    status, answer = verified(tmp_path / "bent.zip")
 
-    assert (status, told["reason"]) == (2, "a hash of the tree has 0 bytes, expected 32")
+    assert (status, answer["reason"]) == (2, "a hash of the tree has 0 bytes, expected 32")
 
 
 @pytest.mark.parametrize("verdict", ["signed", "OK", "fine", ""])
-def test_a_verdict_that_nobody_knows_makes_no_event_a_signed_one(tmp_path: Path, verdict: str) -> None:
-    told_so = entry(0, "forged", verdict, "node:bank#sha256:AAAA")
+def test_an_unknown_verdict_does_not_make_an_event_signed(tmp_path: Path, verdict: str) -> None:
+    forged = entry(0, "forged", verdict, "node:bank#sha256:AAAA")
 
-    status, told = verified(bundle(tmp_path, [told_so], head(1, leaf(told_so))))
+    status, answer = verified(bundle(tmp_path, [forged], head(1, leaf(forged))))
 
-    assert (status, checks(told)) == (1, [("entry", 0), ("signature", 0)])
-    assert "signed" not in told["counts"]
-
-
-def test_a_kind_that_nobody_knows_is_found(tmp_path: Path) -> None:
-    told_so = entry(0, "forged", kind="thing")  # type: ignore[arg-type]
-
-    status, told = verified(bundle(tmp_path, [told_so], head(1, leaf(told_so))))
-
-    assert (status, checks(told)) == (1, [("entry", 0)])
+    assert (status, checks(answer)) == (1, [("entry", 0), ("signature", 0)])
+    assert "signed" not in answer["counts"]
 
 
-def test_what_is_said_of_a_key_without_a_statement_is_found(tmp_path: Path) -> None:
+def test_an_unknown_kind_is_found(tmp_path: Path) -> None:
+    forged = entry(0, "forged", kind="thing")  # type: ignore[arg-type]
+
+    status, answer = verified(bundle(tmp_path, [forged], head(1, leaf(forged))))
+
+    assert (status, checks(answer)) == (1, [("entry", 0)])
+
+
+def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path) -> None:
     edits = edit_entry("1", START_US, None, [EditItem(("key", "node:a"), "revoked", {"reason": "stolen"})])
     sealed = seal(edits.raw, Found("edit", START_US, "unsigned", None), bytes(16))
     opened = {"salt": b64encode(sealed.salt).decode(), "facets": [], "raw": edits.raw.decode()}
-    told_so = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}
+    forged = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}
 
-    status, told = verified(bundle(tmp_path, [told_so], head(1, sealed.leaf)))
+    status, answer = verified(bundle(tmp_path, [forged], head(1, sealed.leaf)))
 
-    assert (status, checks(told)) == (1, [("entry", 0)])
-    assert told["findings"][0]["message"] == "it holds an invalid statement about a key"
-
-
-def test_an_event_that_is_called_another_type_is_found(tmp_path: Path) -> None:
-    told_so = entry(0, "a")
-
-    status, told = verified(bundle(tmp_path, [told_so | {"type": "FAIL"}], head(1, leaf(told_so))))
-
-    assert (status, checks(told)) == (1, [("entry", 0)])
-    assert told["findings"][0]["message"] == "its type is not the one that the bundle gives"
+    assert (status, checks(answer)) == (1, [("entry", 0)])
+    assert answer["findings"][0]["message"] == "it holds an invalid statement about a key"
 
 
-def test_what_no_check_looks_at_may_not_stand_beside_an_entry(tmp_path: Path) -> None:
-    told_so = entry(0, "a")
+def test_a_wrong_event_type_is_found(tmp_path: Path) -> None:
+    forged = entry(0, "a")
 
-    status, told = verified(bundle(tmp_path, [told_so | {"signedBy": "ann"}], head(1, leaf(told_so))))
+    status, answer = verified(bundle(tmp_path, [forged | {"type": "FAIL"}], head(1, leaf(forged))))
 
-    assert (status, checks(told)) == (1, [("entry", 0)])
-    assert told["findings"][0]["message"] == "it has unknown members: signedBy"
+    assert (status, checks(answer)) == (1, [("entry", 0)])
+    assert answer["findings"][0]["message"] == "its type is not the one that the bundle gives"
 
 
-def test_a_salt_of_another_length_does_not_open_a_leaf(tmp_path: Path) -> None:
-    """Else what the tree commits to could be shown without its beginning, which is then called salt."""
-    told_so = entry(0, "a")
-    raw, found = told_so["raw"].encode(), Found("event", START_US, "unsigned", None)
+def test_an_unknown_member_of_an_entry_is_found(tmp_path: Path) -> None:
+    forged = entry(0, "a")
+
+    status, answer = verified(bundle(tmp_path, [forged | {"signedBy": "ann"}], head(1, leaf(forged))))
+
+    assert (status, checks(answer)) == (1, [("entry", 0)])
+    assert answer["findings"][0]["message"] == "it has unknown members: signedBy"
+
+
+def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None:
+    """Otherwise an event could be shown without its beginning, which would be passed off as salt."""
+    forged = entry(0, "a")
+    raw, found = forged["raw"].encode(), Found("event", START_US, "unsigned", None)
     committed = seal(b"   " + raw, found, bytes(16)).leaf
     [salt] = salts(bytes(16), 0)
-    del told_so["salt"]
-    cut = {**told_so, "salts": [b64encode(salt + b"   ").decode()], "leaf": b64encode(committed).decode()}
+    del forged["salt"]
+    cut = {**forged, "salts": [b64encode(salt + b"   ").decode()], "leaf": b64encode(committed).decode()}
 
-    status, told = verified(bundle(tmp_path, [cut], head(1, committed)))
+    status, answer = verified(bundle(tmp_path, [cut], head(1, committed)))
 
-    assert (status, checks(told)) == (1, [("entry", 0), ("inclusion", None)])
+    assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
-def test_a_head_in_another_log_s_name_is_not_the_log_s(tmp_path: Path) -> None:
-    """Else no head that a node was shown would be held against it: they are of a log of another name."""
-    told_so = entry(0, "a")
+def test_a_head_under_another_logs_name_is_refused(tmp_path: Path) -> None:
+    """Otherwise no head that a node was shown would count against it: those have another log name."""
+    forged = entry(0, "a")
 
-    status, told = verified(bundle(tmp_path, [told_so], head(1, leaf(told_so), "lineage.example.com")))
+    status, answer = verified(bundle(tmp_path, [forged], head(1, leaf(forged), "lineage.example.com")))
 
     assert status == 1
-    assert told["findings"][0]["check"] == "checkpoint"
-    assert "the head is of the log 'lineage.example.com'" in told["findings"][0]["message"]
+    assert answer["findings"][0]["check"] == "checkpoint"
+    assert "the head is of the log 'lineage.example.com'" in answer["findings"][0]["message"]
 
 
-def test_a_head_that_the_bundle_alone_calls_kept_is_told_as_not_known(tmp_path: Path) -> None:
+def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: Path) -> None:
     entries = [entry(0, "a"), entry(1, "b")]
-    kept = head(1, leaf(entries[0]))
-    path = with_proof(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))), kept, [leaf(entries[1])])
-    (tmp_path / "kept.txt").write_text(kept.signed(LOG))
+    earlier = head(1, leaf(entries[0]))
+    path = with_proof(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))), earlier, [leaf(entries[1])])
+    (tmp_path / "kept.txt").write_text(earlier.signed(LOG))
 
     (_, alone), (_, brought) = verified(path), verified(path, "--since", str(tmp_path / "kept.txt"))
 
-    told = "whether the earlier head is one that you kept: it was taken from the bundle (--since)"
-    assert [told in each["notKnown"] for each in (alone, brought)] == [True, False]
+    unknown = "whether the earlier head is one that you kept: it was taken from the bundle (--since)"
+    assert [unknown in each["notKnown"] for each in (alone, brought)] == [True, False]

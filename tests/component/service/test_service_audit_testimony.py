@@ -1,4 +1,4 @@
-"""What the entries of a bundle say of the log itself: heads that nodes were shown, erasures, keys that were revoked."""
+"""What a bundle's entries prove about the log itself: heads shown to nodes, erasures, revoked keys."""
 
 import hashlib
 import json
@@ -46,14 +46,14 @@ Head = dict[str, Any]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with the log's key, and without a log."""
+    """A home with the log's key and no log."""
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, LOG_NAME, "")
     return tmp_path
 
 
 def entry(home: Path, number: int, head: Head | None = None, *, is_known: bool = True) -> Entry:
-    """A signed event that names this head, a minute after the one before, each of an epoch of its own."""
+    """A signed event that names this head, a minute after the event before, in an epoch of its own."""
     key = load_or_create(home)
     epoch = f"01a2011d-e5dc-7d03-8f97-{number:012d}"
     chain = {"nodeId": key.node_id, "epoch": epoch, "sequence": 0, "previousHash": None, "lastCheckpoint": head}
@@ -75,7 +75,7 @@ def unsigned(number: int) -> Entry:
 
 
 def written(home: Path, entries: Iterable[Entry]) -> None:
-    """The log, written anew by its owner, tree and all."""
+    """Rewrite the log as its owner could, with its tree."""
     for path in home.glob("headwater.db*"):
         path.unlink()
     with closing(SqliteStore(home / "headwater.db")) as store:
@@ -89,158 +89,156 @@ def head_of(home: Path) -> Head:
     return {"origin": origin, "size": int(size), "rootHash": root}
 
 
-def of_heads(told: dict[str, Any]) -> list[int]:
-    return [finding["entry"] for finding in told["findings"] if finding["check"] == "head"]
+def head_findings(answer: dict[str, Any]) -> list[int]:
+    return [finding["entry"] for finding in answer["findings"] if finding["check"] == "head"]
 
 
 @pytest.fixture
 def head(home: Path) -> Head:
-    """The head over the first four entries, the third of which nobody signed."""
+    """The head over the first four entries, the third of which is unsigned."""
     written(home, [entry(home, 0), entry(home, 1), unsigned(2), entry(home, 3)])
     return head_of(home)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--from", "3"), ("--from", "4"), ("--dataset", "lake", "orders")])
-def test_a_head_that_a_node_was_shown_is_that_of_the_log(home: Path, head: Head, arguments: Sequence[str]) -> None:
+def test_a_head_that_a_node_was_shown_belongs_to_the_log(home: Path, head: Head, arguments: Sequence[str]) -> None:
     written(
         home, [entry(home, 0), entry(home, 1), unsigned(2), entry(home, 3), *(entry(home, at, head) for at in (4, 5))]
     )
 
-    told = verdict(bundle_of(home, *arguments))
+    answer = verdict(bundle_of(home, *arguments))
 
-    assert told["verdict"] == "proven"
-    assert "head: 1 head that nodes named when they signed belonged to this log" in told["checked"]
+    assert answer["verdict"] == "proven"
+    assert "head: 1 head that nodes named when they signed belonged to this log" in answer["checked"]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--from", "3"), ("--from", "4"), ("--dataset", "lake", "orders")])
-def test_a_log_of_which_an_entry_was_replaced_is_contradicted_by_the_head_that_a_node_was_shown(
+def test_a_replaced_entry_contradicts_the_head_that_a_node_was_shown(
     home: Path, head: Head, arguments: Sequence[str]
 ) -> None:
     written(
         home, [entry(home, 0), entry(home, 1), unsigned(7), entry(home, 3), *(entry(home, at, head) for at in (4, 5))]
     )
 
-    told = verdict(bundle_of(home, *arguments))
+    answer = verdict(bundle_of(home, *arguments))
 
-    assert of_heads(told) == [4]
-    assert "over 4 entries that is not this log's" in told["findings"][0]["message"]
+    assert head_findings(answer) == [4]
+    assert "over 4 entries that is not this log's" in answer["findings"][0]["message"]
 
 
-def test_a_log_of_which_an_entry_was_dropped_is_contradicted_by_the_head_that_a_node_was_shown(
-    home: Path, head: Head
-) -> None:
+def test_a_dropped_entry_contradicts_the_head_that_a_node_was_shown(home: Path, head: Head) -> None:
     written(home, [entry(home, 0), entry(home, 1), entry(home, 3), *(entry(home, at, head) for at in (4, 5))])
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert of_heads(told) == [3]
-    assert "over 4 entries, and when that arrived, the log had 3" in told["findings"][0]["message"]
+    assert head_findings(answer) == [3]
+    assert "over 4 entries, and when that arrived, the log had 3" in answer["findings"][0]["message"]
 
 
-def test_a_head_over_fewer_entries_than_the_bundle_shows_the_way_to_is_not_known(home: Path, head: Head) -> None:
+def test_a_head_that_the_bundle_cannot_check_is_listed_as_not_known(home: Path, head: Head) -> None:
     odd = {**head, "size": 3, "rootHash": b64encode(bytes(32)).decode()}
     written(home, [*(entry(home, at) for at in range(4)), entry(home, 4, odd)])
 
-    told = verdict(bundle_of(home, "--from", "4"))
+    answer = verdict(bundle_of(home, "--from", "4"))
 
-    assert told["verdict"] == "proven"
+    assert answer["verdict"] == "proven"
     assert any(
         each.startswith("whether 1 head that nodes named when they signed belonged to this log: ")
-        for each in told["notKnown"]
+        for each in answer["notKnown"]
     )
 
 
-def test_a_head_of_another_log_and_one_that_nobody_signed_contradict_nothing(home: Path, head: Head) -> None:
+def test_a_head_of_another_log_and_a_head_in_an_unverified_event_contradict_nothing(home: Path, head: Head) -> None:
     elsewhere = {**head, "origin": "other.example.org"}
     unproven = entry(home, 5, {**head, "size": 1}, is_known=False)
     written(home, [*(entry(home, at) for at in range(4)), entry(home, 4, elsewhere), unproven])
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert told["verdict"] == "proven"
-    assert "whether 1 head that nodes named belonged to logs of other names" in told["notKnown"]
+    assert answer["verdict"] == "proven"
+    assert "whether 1 head that nodes named belonged to logs of other names" in answer["notKnown"]
 
 
 @pytest.mark.parametrize("odd", [5, [], {"size": "4"}, {"origin": LOG_NAME, "size": 4, "rootHash": None}, {}])
-def test_a_head_that_is_none_is_passed_over(home: Path, odd: Any) -> None:  # noqa: ANN401
+def test_a_malformed_head_is_ignored(home: Path, odd: Any) -> None:  # noqa: ANN401
     written(home, [entry(home, 0, odd)])
 
     assert verdict(bundle_of(home))["verdict"] == "proven"
 
 
-def left_out(entries: list[dict[str, Any]]) -> None:
-    """What a carrier can do: leave a facet out of an event and call it erased."""
-    told = entries[1]
-    raw, places = told["raw"], told["facets"]
-    salt_of = salts(b64decode(told["salt"]), len(places) // 2)
+def leave_out_facet(entries: list[dict[str, Any]]) -> None:
+    """Remove a facet from an event and mark it as erased, as a carrier of the bundle can."""
+    entry = entries[1]
+    raw, places = entry["raw"], entry["facets"]
+    salt_of = salts(b64decode(entry["salt"]), len(places) // 2)
     for number in reversed(range(len(places) // 2)):
         begin, end = places[2 * number : 2 * number + 2]
         if "rows of the ledger" in raw[begin:end]:
             commitment = hashlib.sha256(salt_of[number + 1] + raw[begin:end].encode()).digest()
-            told["parts"] = {str(number): b64encode(commitment).decode()}
-            told["raw"] = f'{raw[:begin]}{{"_deleted":true}}{raw[end:]}'
+            entry["parts"] = {str(number): b64encode(commitment).decode()}
+            entry["raw"] = f'{raw[:begin]}{{"_deleted":true}}{raw[end:]}'
 
 
-def graph_that_fits(bundle: Path) -> Callable[[bytes], bytes]:
-    """Nobody signs the graph, so whoever carries a bundle writes the one that fits."""
+def recomputed_graph(bundle: Path) -> Callable[[bytes], bytes]:
+    """The graph of a changed bundle: it is not signed, so a carrier can recompute it."""
     folding = Folding()
-    with zipfile.ZipFile(bundle) as whole:
-        for line in whole.read("entries.jsonl").splitlines():
-            told = json.loads(line)
-            arrival = Arrival(told["receivedUs"], told["verdict"], told["keyId"])
-            folding.take(told["type"], told["raw"].encode(), told["index"], arrival)
+    with zipfile.ZipFile(bundle) as archive:
+        for line in archive.read("entries.jsonl").splitlines():
+            entry = json.loads(line)
+            arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
+            folding.take(entry["type"], entry["raw"].encode(), entry["index"], arrival)
     return lambda _: orjson.dumps(folding.graph())
 
 
-def carried(bundle: Path) -> Path:
-    """A bundle out of which its carrier left a facet."""
+def without_a_facet(bundle: Path) -> Path:
+    """A bundle from which its carrier removed a facet."""
     cut = bundle.with_name("cut.zip")
-    cut.write_bytes(bent(bundle, entries=changed_entries(left_out)).read_bytes())
-    return bent(cut, graph=graph_that_fits(cut))
+    cut.write_bytes(bent(bundle, entries=changed_entries(leave_out_facet)).read_bytes())
+    return bent(cut, graph=recomputed_graph(cut))
 
 
-def test_a_facet_that_somebody_left_out_is_found_where_the_whole_log_is_shown(home: Path) -> None:
+def test_a_facet_removed_from_a_bundle_of_the_whole_log_is_found(home: Path) -> None:
     written(home, [entry(home, at) for at in range(4)])
 
-    told = verdict(carried(bundle_of(home)))
+    answer = verdict(without_a_facet(bundle_of(home)))
 
-    assert [(each["check"], each["entry"]) for each in told["findings"]] == [("erasure", 1)]
-    assert "run.facets.errorMessage is marked as erased, but no entry of the log" in told["findings"][0]["message"]
+    assert [(each["check"], each["entry"]) for each in answer["findings"]] == [("erasure", 1)]
+    assert "run.facets.errorMessage is marked as erased, but no entry of the log" in answer["findings"][0]["message"]
 
 
-def test_a_facet_that_somebody_left_out_of_a_part_of_the_log_is_told_by_name_and_not_called_unaltered(
+def test_a_facet_removed_from_a_bundle_of_a_part_is_named_and_not_called_unaltered(
     home: Path,
 ) -> None:
     written(home, [entry(home, at) for at in range(4)])
 
-    path = carried(bundle_of(home, "--to", "3"))
-    told, text = verdict(path), run("verify", str(path)).output
+    path = without_a_facet(bundle_of(home, "--to", "3"))
+    answer, output = verdict(path), run("verify", str(path)).output
 
-    assert told["verdict"] == "proven"
+    assert answer["verdict"] == "proven"
     assert (
         "whether the log or somebody else erased run.facets.errorMessage of entry 1: no entry here records it"
-        in told["notKnown"]
+        in answer["notKnown"]
     )
-    assert "unaltered" not in text
-    assert "proven, except for facets left out of 1 event" in text
+    assert "unaltered" not in output
+    assert "proven, except for facets left out of 1 event" in output
 
 
 @pytest.mark.parametrize("arguments", [(), ("--dataset", "lake", "orders")])
-def test_what_the_log_erased_is_explained_by_its_own_entry(home: Path, arguments: Sequence[str]) -> None:
+def test_an_erasure_by_the_log_is_explained_by_its_own_entry(home: Path, arguments: Sequence[str]) -> None:
     written(home, [entry(home, 0), unsigned(1), *(entry(home, at) for at in range(2, 4))])
     for path in ("run.facets.errorMessage", "run.facets.headwater_chain"):
         erased = ["log", "redact", "2", path, "--reason", "asked for", "--by", "ann"]
         assert CliRunner().invoke(app, erased).exit_code == 0
 
     path = bundle_of(home, *arguments)
-    told, text = verdict(path), run("verify", str(path)).output
+    answer, output = verdict(path), run("verify", str(path)).output
 
-    assert (told["verdict"], told["counts"]["erased"], told["counts"]["edits"]) == ("proven", 3, 2)
-    assert "unaltered" in text
-    assert not any("or somebody else erased" in each for each in told["notKnown"])
+    assert (answer["verdict"], answer["counts"]["erased"], answer["counts"]["edits"]) == ("proven", 3, 2)
+    assert "unaltered" in output
+    assert not any("or somebody else erased" in each for each in answer["notKnown"])
 
 
-def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log_says_of_when_it_came(
+def test_an_event_logged_after_its_keys_revocation_is_listed_even_if_dated_before_it(
     home: Path,
 ) -> None:
     with _signed_only(home) as client:
@@ -252,16 +250,16 @@ def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([entry_of(parse_event(raw), "ok", KEY.key_id, START_US + 1000, bytes(16))])
 
-    told = verdict(bundle_of(home))
+    answer = verdict(bundle_of(home))
 
-    assert told["verdict"] == "proven"
-    assert [each for each in told["notKnown"] if "came before the key" in each] == [
+    assert answer["verdict"] == "proven"
+    assert [each for each in answer["notKnown"] if "came before the key" in each] == [
         f"whether 1 event came before the key {KEY.key_id!r} was revoked, as the log says: the first is entry 3, "
         "after entry 2, which revokes it"
     ]
 
 
-def test_an_event_that_came_after_the_log_revoked_its_key_is_found_whatever_the_key_set_says(home: Path) -> None:
+def test_an_event_received_after_its_keys_revocation_is_found_whatever_the_key_set_says(home: Path) -> None:
     with _signed_only(home) as client:
         enrol(client, KEY, token(home / "tokens"))
         assert sent(client, KEY) == 201
@@ -274,9 +272,9 @@ def test_an_event_that_came_after_the_log_revoked_its_key_is_found_whatever_the_
 
     of_the_bundle, of_others = verdict(path), verdict(path, "--keys", str(home / "known.jwks"))
 
-    for told in (of_the_bundle, of_others):
-        [late] = [each for each in told["findings"] if each["entry"] == 3]
+    for answer in (of_the_bundle, of_others):
+        [late] = [each for each in answer["findings"] if each["entry"] == 3]
         assert late["check"] == "signature"
         assert "was not valid when the event arrived" in late["message"]
-        assert not [each for each in told["notKnown"] if "came before the key" in each]
+        assert not [each for each in answer["notKnown"] if "came before the key" in each]
     assert "entry 2 had revoked it, whatever the key set says" in of_others["findings"][0]["message"]

@@ -1,4 +1,4 @@
-"""Bad input: refused with the path of what is wrong, or stored and shown; and every read goes on answering."""
+"""Bad input is refused with the path of what is wrong, or stored and shown; every read still answers."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ GOOD = event(
 
 
 def raw_event(**members: str) -> bytes:
-    """An event with members written as they are."""
+    """An event with additional members of raw JSON."""
     text = json.dumps(event())[:-1]
     return (text + "".join(f', "{name}": {value}' for name, value in members.items()) + "}").encode()
 
@@ -197,7 +197,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_is_told_where_it_is_wrong(client: TestClient, case: str) -> None:
+def test_a_refusal_names_the_path_of_what_is_wrong(client: TestClient, case: str) -> None:
     raw, status, message = REFUSED[case]
 
     answer = client.post("/api/v1/lineage", content=raw)
@@ -211,7 +211,7 @@ def test_what_is_refused_is_told_where_it_is_wrong(client: TestClient, case: str
 
 
 @pytest.mark.parametrize("case", STORED)
-def test_what_is_odd_but_no_fault_is_stored_and_every_read_still_answers(client: TestClient, case: str) -> None:
+def test_odd_but_valid_events_are_stored_and_every_read_still_answers(client: TestClient, case: str) -> None:
     raw = STORED[case]
 
     answer = client.post("/api/v1/lineage", content=raw)
@@ -221,20 +221,24 @@ def test_what_is_odd_but_no_fault_is_stored_and_every_read_still_answers(client:
     read_everything(client)
 
 
-def test_a_dataset_without_a_full_name_is_kept_in_quarantine(client: TestClient) -> None:
+def test_a_dataset_without_a_full_name_is_quarantined(client: TestClient) -> None:
     post(client, event(inputs=[dataset("orders", "")], outputs=[dataset("")]))
 
     quarantine = get(client, "/api/v1/quarantine")
     inputs = get(client, "/api/v1/namespaces/etl/jobs/load")["inputs"]
 
-    kept = [(each["subject"], each["direction"], each["namespace"], each["name"]) for each in quarantine["quarantine"]]
-    assert kept == [(f"run:{RUN}", "input", "", "orders"), (f"run:{RUN}", "output", "lake", "")]
+    quarantined = [
+        (each["subject"], each["direction"], each["namespace"], each["name"]) for each in quarantine["quarantine"]
+    ]
+    assert quarantined == [(f"run:{RUN}", "input", "", "orders"), (f"run:{RUN}", "output", "lake", "")]
     assert quarantine["totalCount"] == get(client, "/api/v1/summary")["quarantined"] == 2
     assert inputs == [{"namespace": "lake", "name": "orders"}]
 
 
 @pytest.mark.parametrize("sides", [("inputs", "outputs"), ("outputs", "inputs")])
-def test_names_in_quarantine_stand_in_one_order_however_they_came(client: TestClient, sides: tuple[str, str]) -> None:
+def test_names_in_quarantine_have_one_order_whatever_order_they_arrived_in(
+    client: TestClient, sides: tuple[str, str]
+) -> None:
     post(client, *(event(eventType="RUNNING", **{side: [dataset("orders", "")]}) for side in sides))
 
     quarantine = get(client, "/api/v1/quarantine")["quarantine"]

@@ -1,4 +1,4 @@
-"""Many events in one body: each is taken for itself, with its own bytes and its own answer."""
+"""Many events in one body: each is handled separately, with its own bytes and its own answer."""
 
 import hashlib
 import json
@@ -30,52 +30,52 @@ def run(number: int) -> dict[str, Any]:
 def test_each_event_of_a_batch_has_its_own_answer(tmp_path: Path) -> None:
     bad = run(1) | {"eventTime": "yesterday"}
     with served(tmp_path) as client:
-        answer = client.post("/api/v1/lineage/batch", content=json.dumps([run(0), bad, run(2), run(0)]))
+        response = client.post("/api/v1/lineage/batch", content=json.dumps([run(0), bad, run(2), run(0)]))
         runs = get(client, "/api/v1/summary")["runs"]
 
-    told = answer.json()
-    assert answer.status_code == 200
-    assert told["status"] == "partial_success"
-    assert told["summary"] == {"received": 4, "successful": 3, "failed": 1, "retriable": 0, "non_retriable": 1}
-    assert [each["status"] for each in told["results"]] == [201, 422, 201, 200]
-    assert [(each["index"], each["retriable"]) for each in told["failed_events"]] == [(1, False)]
-    assert told["failed_events"][0]["reason"].startswith("eventTime: ")
+    answer = response.json()
+    assert response.status_code == 200
+    assert answer["status"] == "partial_success"
+    assert answer["summary"] == {"received": 4, "successful": 3, "failed": 1, "retriable": 0, "non_retriable": 1}
+    assert [each["status"] for each in answer["results"]] == [201, 422, 201, 200]
+    assert [(each["index"], each["retriable"]) for each in answer["failed_events"]] == [(1, False)]
+    assert answer["failed_events"][0]["reason"].startswith("eventTime: ")
     assert runs == 2
 
 
-def test_a_batch_of_more_events_than_may_wait_at_once_is_taken_whole(tmp_path: Path) -> None:
+def test_a_batch_of_more_events_than_may_wait_at_once_is_stored_completely(tmp_path: Path) -> None:
     lines = b"\n".join(json.dumps(run(number)).encode() for number in range(MAX_WAITING + 500))
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, records_in_process=True, body_limit=16_000_000) as client:
-        answer = client.post("/api/v1/lineage/batch", content=lines, headers={"content-type": NDJSON})
+        response = client.post("/api/v1/lineage/batch", content=lines, headers={"content-type": NDJSON})
 
-    assert answer.json()["summary"]["successful"] == MAX_WAITING + 500
+    assert response.json()["summary"]["successful"] == MAX_WAITING + 500
 
 
 @pytest.mark.parametrize("name", ["x-ndjson", "ndjson", "jsonl", "JSONLines; charset=utf-8"])
-def test_one_event_a_line_goes_by_each_of_the_names_that_programs_give_it(tmp_path: Path, name: str) -> None:
+def test_newline_delimited_json_is_accepted_under_each_of_its_content_types(tmp_path: Path, name: str) -> None:
     lines = b"\n".join(json.dumps(run(number)).encode() for number in range(2))
     with served(tmp_path) as client:
         headers = {"content-type": f"application/{name}"}
 
-        answer = client.post("/api/v1/lineage/batch", content=lines, headers=headers)
+        response = client.post("/api/v1/lineage/batch", content=lines, headers=headers)
 
-    assert answer.json()["summary"]["successful"] == 2
+    assert response.json()["summary"]["successful"] == 2
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
-def test_lines_by_another_name_are_told_what_to_send(tmp_path: Path, kind: str) -> None:
+def test_newline_delimited_json_under_another_content_type_is_refused_with_advice(tmp_path: Path, kind: str) -> None:
     with served(tmp_path) as client:
-        answer = client.post("/api/v1/lineage/batch", content=b" {}\n{}", headers={"content-type": kind})
+        response = client.post("/api/v1/lineage/batch", content=b" {}\n{}", headers={"content-type": kind})
 
-    assert answer.status_code == 400
-    assert answer.json()["message"] == (
+    assert response.status_code == 400
+    assert response.json()["message"] == (
         "batch: expected '[' at character 1: send a JSON array of events, or one event a line with the content type "
         "application/x-ndjson"
     )
 
 
-def test_the_bytes_of_each_element_are_kept_as_they_stand(tmp_path: Path) -> None:
+def test_the_bytes_of_each_element_are_stored_unchanged(tmp_path: Path) -> None:
     odd = json.dumps(run(0), indent=1).replace("run-0", "run-\\u0030 é").encode()
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         client.post("/api/v1/lineage/batch", content=b" [ " + odd + b" , " + json.dumps(run(1)).encode() + b"\n]")
@@ -84,44 +84,44 @@ def test_the_bytes_of_each_element_are_kept_as_they_stand(tmp_path: Path) -> Non
         assert store.size() == 2
 
 
-def test_a_line_that_is_no_json_fails_for_itself(tmp_path: Path) -> None:
+def test_a_line_that_is_not_json_fails_alone(tmp_path: Path) -> None:
     body = b"\n".join([json.dumps(run(0)).encode(), b"{", b"", json.dumps(run(1)).encode()])
     with served(tmp_path) as client:
-        answer = client.post(
+        response = client.post(
             "/api/v1/lineage/batch", content=body, headers={"content-type": "application/x-ndjson; charset=utf-8"}
         )
 
-    assert [each["status"] for each in answer.json()["results"]] == [201, 400, 201]
+    assert [each["status"] for each in response.json()["results"]] == [201, 400, 201]
 
 
-def test_an_element_with_a_number_out_of_range_fails_for_itself(tmp_path: Path) -> None:
+def test_an_element_with_a_number_out_of_range_fails_alone(tmp_path: Path) -> None:
     huge = json.dumps(run(0)).replace('"run-0"', '"run-0", "facets": {"own": {"n": ' + "1" * 5000 + "}}")
     with served(tmp_path) as client:
-        answer = client.post("/api/v1/lineage/batch", content=f"[{huge}, {json.dumps(run(1))}]")
+        response = client.post("/api/v1/lineage/batch", content=f"[{huge}, {json.dumps(run(1))}]")
 
-    told = answer.json()
-    assert [each["status"] for each in told["results"]] == [422, 201]
-    assert told["failed_events"][0]["reason"].startswith("run.facets.own.n: ")
+    answer = response.json()
+    assert [each["status"] for each in answer["results"]] == [422, 201]
+    assert answer["failed_events"][0]["reason"].startswith("run.facets.own.n: ")
 
 
-def test_an_element_that_is_too_deep_fails_for_itself(tmp_path: Path) -> None:
+def test_an_element_that_is_nested_too_deep_fails_alone(tmp_path: Path) -> None:
     nested = '["]{", ' * 5000 + "0" + "]" * 5000
     deep = json.dumps(run(0)).replace('"run-0"', f'"run-0", "facets": {{"own": {nested}}}')
     with served(tmp_path) as client:
-        answer = client.post("/api/v1/lineage/batch", content=f"[{json.dumps(run(1))}, {deep}, {json.dumps(run(2))}]")
+        response = client.post("/api/v1/lineage/batch", content=f"[{json.dumps(run(1))}, {deep}, {json.dumps(run(2))}]")
 
-    told = answer.json()
-    assert [each["status"] for each in told["results"]] == [201, 400, 201]
-    assert "levels deep" in told["failed_events"][0]["reason"]
+    answer = response.json()
+    assert [each["status"] for each in answer["results"]] == [201, 400, 201]
+    assert "levels deep" in answer["failed_events"][0]["reason"]
 
 
 @pytest.mark.parametrize("body", ["", "{", "{}", "[", "[1", "[1,]", "[1 2]", "[] x", "[" * 200_000, b"\xff"])
-def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | bytes) -> None:
+def test_a_body_that_is_not_an_array_is_refused(tmp_path: Path, body: str | bytes) -> None:
     with served(tmp_path) as client:
-        answer = client.post("/api/v1/lineage/batch", content=body)
+        response = client.post("/api/v1/lineage/batch", content=body)
 
-    assert answer.status_code == 400
-    assert answer.json()["message"].startswith("batch: ")
+    assert response.status_code == 400
+    assert response.json()["message"].startswith("batch: ")
 
 
 @pytest.mark.parametrize(
@@ -132,25 +132,23 @@ def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | by
         (b"0\n" * 2_000_000, NDJSON),
     ],
 )
-def test_a_batch_of_more_elements_than_there_could_be_events_is_refused_whole(
-    tmp_path: Path, body: bytes, kind: str
-) -> None:
+def test_a_batch_with_more_elements_than_the_limit_is_refused(tmp_path: Path, body: bytes, kind: str) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store, body_limit=16_000_000) as client:
-        answer = client.post("/api/v1/lineage/batch", content=body, headers={"content-type": kind})
+        response = client.post("/api/v1/lineage/batch", content=body, headers={"content-type": kind})
 
-    assert answer.status_code == 413
-    assert answer.json()["message"] == "batch: more than 140,000 elements, the limit"
+    assert response.status_code == 413
+    assert response.json()["message"] == "batch: more than 140,000 elements, the limit"
 
 
 def test_an_empty_batch_is_a_success(tmp_path: Path) -> None:
     with served(tmp_path) as client:
-        told = client.post("/api/v1/lineage/batch", content="[ ]").json()
+        answer = client.post("/api/v1/lineage/batch", content="[ ]").json()
 
-    assert (told["status"], told["results"]) == ("success", [])
+    assert (answer["status"], answer["results"]) == ("success", [])
 
 
 @given(st.lists(JSON_VALUES, max_size=5), st.sampled_from([None, 1]), st.booleans())
-def test_elements_are_cut_out_as_they_were_written(values: list[Any], indent: int | None, is_ascii: bool) -> None:
+def test_elements_are_extracted_as_they_were_written(values: list[Any], indent: int | None, is_ascii: bool) -> None:
     texts = [json.dumps(value, indent=indent, ensure_ascii=is_ascii).encode() for value in values]
 
     assert events_in(b" [\n" + b" ,\t".join(texts) + b"]\r\n", "application/json") == texts
@@ -158,7 +156,7 @@ def test_elements_are_cut_out_as_they_were_written(values: list[Any], indent: in
 
 
 @given(st.binary(max_size=40))
-def test_any_bytes_give_events_or_a_clear_error(body: bytes) -> None:
+def test_any_bytes_give_events_or_an_error_that_names_the_batch(body: bytes) -> None:
     try:
         events = events_in(body, "")
     except MalformedJsonError as fault:

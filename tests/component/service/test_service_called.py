@@ -1,4 +1,4 @@
-"""What a name means that somebody types, however many other names hold it."""
+"""Which dataset a typed name means, however many other names contain it."""
 
 import json
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from headwater.cli.main import app
 from tests.support.app import Body, dataset, event, facet, get, post, schema
 from tests.support.service import Service, running
 
-UNTOLD = {"namespace": "lake", "name": "raw.untold"}
-"""A dataset of which only what is made from it tells."""
+UNREPORTED = {"namespace": "lake", "name": "raw.untold"}
+"""A dataset that is known only as the source of another."""
 OTHERS = [dataset(f"dept.orders_{number:04d}", "aaa") for number in range(1_200)]
 TOPIC, ARCHIVE = dataset("orders", "kafka://prod:9092", schema=schema("a")), dataset("archive.orders", "zz")
-MADE = dataset("made", columnLineage=facet(fields={"b": {"inputFields": [{**UNTOLD, "field": "a"}]}}))
+MADE = dataset("made", columnLineage=facet(fields={"b": {"inputFields": [{**UNREPORTED, "field": "a"}]}}))
 COMMANDS = [["trace"], ["impact", "--change", "rename:b"], ["root-cause"], ["diff", "log:0", "--dataset"]]
 
 
@@ -33,7 +33,7 @@ def ids(client: TestClient, query: str) -> list[str]:
     return [hit["nodeId"] for hit in get(client, f"/api/v1/search?{query}")["results"]]
 
 
-def test_a_search_for_what_a_name_means_prefers_whole_names_to_ends(client: TestClient) -> None:
+def test_a_search_by_name_prefers_whole_names_to_endings(client: TestClient) -> None:
     post(client, event(inputs=[ARCHIVE, dataset("a/orders"), dataset("x_orders"), dataset("Orders")], outputs=[TOPIC]))
 
     assert ids(client, "q=orders&match=name") == ["dataset:kafka://prod:9092:orders"]
@@ -48,12 +48,12 @@ def test_a_search_for_what_a_name_means_prefers_whole_names_to_ends(client: Test
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_whole_name_is_meant_however_many_others_hold_it(service: Service, command: list[str]) -> None:
-    done = CliRunner().invoke(app, [*command, "orders", "--url", service.url, "--json"])
+def test_a_whole_name_is_resolved_however_many_names_contain_it(service: Service, command: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, "orders", "--url", service.url, "--json"])
 
-    assert done.exception is None or done.exit_code == 1, done.exception
-    answer = json.loads(done.stdout)
-    assert _asked_about(answer) == "dataset:kafka://prod:9092:orders", done.stdout[:500]
+    assert result.exception is None or result.exit_code == 1, result.exception
+    answer = json.loads(result.stdout)
+    assert _asked_about(answer) == "dataset:kafka://prod:9092:orders", result.stdout[:500]
 
 
 def _asked_about(answer: Body) -> str:
@@ -63,16 +63,16 @@ def _asked_about(answer: Body) -> str:
     return str(answer.get("start") or answer["nodeId"])
 
 
-def test_a_column_of_it_is_found_too(service: Service) -> None:
-    done = CliRunner().invoke(app, ["trace", "orders:a", "--url", service.url, "--json"])
+def test_a_column_of_a_dataset_named_so_is_found_too(service: Service) -> None:
+    result = CliRunner().invoke(app, ["trace", "orders:a", "--url", service.url, "--json"])
 
-    assert json.loads(done.stdout)["start"] == "datasetField:kafka://prod:9092:orders:a"
+    assert json.loads(result.stdout)["start"] == "datasetField:kafka://prod:9092:orders:a"
 
 
-def test_the_end_of_a_name_is_found_however_many_others_hold_it(service: Service) -> None:
-    done = CliRunner().invoke(app, ["root-cause", "lonely", "--url", service.url])
+def test_the_end_of_a_name_is_resolved_however_many_names_contain_it(service: Service) -> None:
+    result = CliRunner().invoke(app, ["root-cause", "lonely", "--url", service.url])
 
-    assert done.stdout.splitlines()[0].startswith("z.zz.lonely  written by run ")  # the name that it has, in full
+    assert result.stdout.splitlines()[0].startswith("z.zz.lonely  written by run ")  # the name that it has, in full
 
 
 @pytest.mark.parametrize(
@@ -83,22 +83,22 @@ def test_the_end_of_a_name_is_found_however_many_others_hold_it(service: Service
                    "dataset:zz:x100.shared, dataset:zz:x1000.shared and 1,195 more; name one of these"),
     ],
 )  # fmt: skip
-def test_what_may_be_several_is_refused_with_some_of_them(service: Service, name: str, message: str) -> None:
-    done = CliRunner().invoke(app, ["trace", name, "--url", service.url])
+def test_an_ambiguous_name_is_refused_with_some_of_its_meanings(service: Service, name: str, message: str) -> None:
+    result = CliRunner().invoke(app, ["trace", name, "--url", service.url])
 
-    assert str(done.exception) == message
+    assert str(result.exception) == message
 
 
 @pytest.mark.parametrize("name", ["untold", "raw.untold", "lake:raw.untold", "dataset:lake:raw.untold"])
-def test_a_dataset_of_which_only_what_is_made_from_it_tells_is_found(service: Service, name: str) -> None:
-    done = CliRunner().invoke(app, ["impact", f"{name}:a", "--url", service.url, "--json"], catch_exceptions=False)
+def test_a_dataset_known_only_as_a_source_is_found(service: Service, name: str) -> None:
+    result = CliRunner().invoke(app, ["impact", f"{name}:a", "--url", service.url, "--json"], catch_exceptions=False)
 
-    answer = json.loads(done.stdout)
+    answer = json.loads(result.stdout)
     assert answer["nodeId"] == "datasetField:lake:raw.untold:a"
     assert [each["id"] for each in answer["reached"]] == ["datasetField:lake:made:b", "dataset:lake:made"]
 
 
-def test_such_a_dataset_is_in_no_list_and_not_there_before_it_was_told_of(client: TestClient) -> None:
+def test_a_dataset_known_only_as_a_source_is_not_listed_nor_found_before_it_was_reported(client: TestClient) -> None:
     post(client, event(eventType="COMPLETE", outputs=[MADE]))
 
     assert ids(client, "q=untold&match=NAME") == ["dataset:lake:raw.untold"]

@@ -1,4 +1,4 @@
-"""What the reads say about the lineage of columns whose truth is known."""
+"""Column lineage in the reads, compared with known lineage."""
 
 import pytest
 from starlette.testclient import TestClient
@@ -8,7 +8,7 @@ from tests.support.lineage_events import LAKE, job, lineage_facet, post_columns,
 
 
 def columns(answer: Body) -> dict[str, list[str]]:
-    """For each column node: where its inEdges lead, which is where the data comes from."""
+    """The source columns of each column node, from its inEdges."""
     return {
         node["id"].removeprefix("datasetField:lake:"): [
             edge["destination"].removeprefix("datasetField:lake:") for edge in node["inEdges"]
@@ -17,7 +17,7 @@ def columns(answer: Body) -> dict[str, list[str]]:
     }
 
 
-def test_what_feeds_a_column_is_found_through_all_datasets(client: TestClient) -> None:
+def test_the_sources_of_a_column_are_found_through_all_datasets(client: TestClient) -> None:
     post_columns(client)
 
     found = columns(get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:c:total"))
@@ -35,7 +35,7 @@ def test_depth_counts_hops_between_columns(client: TestClient) -> None:
 
 def test_an_answer_says_whether_there_are_columns_further_away(client: TestClient) -> None:
     post_columns(client)
-    asked = [
+    cases = [
         ("c:total", "&depth=1", True),
         ("c:total", "&depth=2", False),
         ("a:price", "&depth=1", False),
@@ -43,12 +43,12 @@ def test_an_answer_says_whether_there_are_columns_further_away(client: TestClien
         ("a:price", "&depth=2&withDownstream=true", False),
     ]
 
-    answers = [get(client, f"/api/v1/column-lineage?nodeId=datasetField:lake:{node}{more}") for node, more, _ in asked]
+    answers = [get(client, f"/api/v1/column-lineage?nodeId=datasetField:lake:{node}{more}") for node, more, _ in cases]
 
-    assert ["isCut" in answer for answer in answers] == [is_cut for _, _, is_cut in asked]
+    assert ["isCut" in answer for answer in answers] == [is_cut for _, _, is_cut in cases]
 
 
-def test_what_a_column_feeds_is_found_on_demand(client: TestClient) -> None:
+def test_columns_downstream_are_shown_on_request(client: TestClient) -> None:
     post_columns(client)
 
     upstream = columns(get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:a:price"))
@@ -58,7 +58,7 @@ def test_what_a_column_feeds_is_found_on_demand(client: TestClient) -> None:
     assert both == {"a:price": [], "b:price": ["a:price"], "c:total": ["b:price"]}
 
 
-def test_a_filter_counts_for_every_column_of_what_it_filters(client: TestClient) -> None:
+def test_a_filter_is_a_source_of_every_column_of_its_dataset(client: TestClient) -> None:
     post_columns(client)
 
     answer = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:c&depth=1")
@@ -102,7 +102,7 @@ def test_an_unknown_node_is_not_found(client: TestClient, node_id: str, message:
 
 @pytest.mark.parametrize("node_id", ["", "bogus", "table:lake:t", "dataset:lake"])
 @pytest.mark.parametrize("route", ["impact", "root-cause", "quality", "flow", "drift"])
-def test_a_node_id_that_cannot_be_read_is_named_with_what_was_expected(
+def test_an_unreadable_node_id_is_not_found_and_the_expected_forms_are_named(
     client: TestClient, route: str, node_id: str
 ) -> None:
     answer = client.get(f"/api/v1/{route}?nodeId={node_id}")
@@ -115,11 +115,11 @@ def test_a_node_id_that_cannot_be_read_is_named_with_what_was_expected(
 
 
 SIZE = 120
-"""Columns: more than a hundred that all of a dataset's columns hang on are not spelled out at each of them."""
+"""Number of columns: more than a hundred common sources are not listed at each column."""
 
 
 def post_distinct(client: TestClient, size: int) -> None:
-    """A dataset of so many columns, each made from one of another, that is grouped by all of them."""
+    """Post a dataset of `size` columns, each made from a column of another, grouped by all of those."""
     names = [f"c{number}" for number in range(size)]
     made = lineage_facet(**{name: [("raw", name, "DIRECT/IDENTITY")] for name in names})
     made["dataset"] = [source("raw", name, "INDIRECT/GROUP_BY") for name in names]
@@ -134,7 +134,7 @@ def transformations(inputs: list[Body]) -> list[str]:
     return [f"{each['field']} {made['subtype']}" for each in inputs for made in each["transformations"]]
 
 
-def test_what_a_dataset_is_grouped_by_is_spelled_out_at_each_column_while_that_is_little(client: TestClient) -> None:
+def test_a_few_group_by_columns_are_listed_at_each_column(client: TestClient) -> None:
     post_distinct(client, 3)
 
     body = get(client, f"{LAKE}/mart")
@@ -151,7 +151,7 @@ def test_what_a_dataset_is_grouped_by_is_spelled_out_at_each_column_while_that_i
     assert transformations(found[1]) == ["c0 GROUP_BY", "c1 IDENTITY", "c1 GROUP_BY", "c2 GROUP_BY"]
 
 
-def test_what_a_dataset_of_many_columns_is_grouped_by_is_told_once(client: TestClient) -> None:
+def test_many_group_by_columns_are_listed_once(client: TestClient) -> None:
     post_distinct(client, SIZE)
 
     body = get(client, f"{LAKE}/mart")
@@ -170,25 +170,25 @@ def test_what_a_dataset_of_many_columns_is_grouped_by_is_told_once(client: TestC
     assert listed == body
 
 
-def test_the_graph_of_columns_tells_it_once_too_and_has_all_that_it_comes_from(client: TestClient) -> None:
+def test_the_graph_of_columns_lists_many_group_by_columns_once_and_has_all_sources(client: TestClient) -> None:
     post_distinct(client, SIZE)
     body = get(client, f"{LAKE}/mart")
 
-    whole = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
+    of_dataset = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
     of_one = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:mart:c1")
     down = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:raw:c1&withDownstream=true")
 
-    told = {"namespace": "lake", "dataset": "mart", "inputFields": body["datasetInputFields"]}
-    assert whole["datasetInputFields"] == of_one["datasetInputFields"] == [told]
-    assert columns(whole) == {f"mart:c{each}": [f"raw:c{each}"] for each in range(SIZE)} | {
+    expected = {"namespace": "lake", "dataset": "mart", "inputFields": body["datasetInputFields"]}
+    assert of_dataset["datasetInputFields"] == of_one["datasetInputFields"] == [expected]
+    assert columns(of_dataset) == {f"mart:c{each}": [f"raw:c{each}"] for each in range(SIZE)} | {
         f"raw:c{each}": [] for each in range(SIZE)
     }
     assert columns(of_one) == {"mart:c1": ["raw:c1"]} | {f"raw:c{each}": [] for each in range(SIZE)}
     assert columns(down) == {f"mart:c{each}": ["raw:c1"] if each == 1 else [] for each in range(SIZE)} | {"raw:c1": []}
-    assert down["datasetInputFields"] == [told | {"inputFields": [told["inputFields"][1]]}]
+    assert down["datasetInputFields"] == [expected | {"inputFields": [expected["inputFields"][1]]}]
 
 
-def test_an_answer_grows_with_what_was_told_and_not_with_its_square(client: TestClient) -> None:
+def test_an_answer_grows_linearly_with_the_number_of_columns(client: TestClient) -> None:
     sizes: dict[str, list[int]] = {}
     for size in (SIZE, 2 * SIZE):
         post_distinct(client, size)
@@ -198,7 +198,7 @@ def test_an_answer_grows_with_what_was_told_and_not_with_its_square(client: Test
     assert all(twice < 2.2 * once for once, twice in sizes.values())
 
 
-def test_all_of_a_dataset_that_goes_into_many_columns_is_told_once_for_each(client: TestClient) -> None:
+def test_a_whole_dataset_that_feeds_many_columns_is_listed_once_for_each(client: TestClient) -> None:
     names = [f"c{number}" for number in range(SIZE)]
     raw = {"namespace": "lake", "name": "raw", "type": "DATASET"}
     made = facet(fields={name: {"inputs": [raw]} for name in names}, inputs=[])
@@ -215,12 +215,12 @@ def test_all_of_a_dataset_that_goes_into_many_columns_is_told_once_for_each(clie
     assert [(each["targetField"], each["field"]) for each in body["datasetInputFields"]] == [
         (name, None) for name in sorted(names)
     ]
-    (told,) = of_one["datasetInputFields"]
-    assert [(each["targetField"], each["field"]) for each in told["inputFields"]] == [("c1", None)]
+    (inputs,) = of_one["datasetInputFields"]
+    assert [(each["targetField"], each["field"]) for each in inputs["inputFields"]] == [("c1", None)]
     assert len(of_one["graph"]) == 1 + SIZE
 
 
-def test_a_deleted_source_of_a_whole_dataset_is_not_told(client: TestClient) -> None:
+def test_a_deleted_source_of_a_whole_dataset_is_not_listed(client: TestClient) -> None:
     post_distinct(client, SIZE)
     client.delete(f"{LAKE}/raw")
 
