@@ -1,4 +1,4 @@
-"""What witnesses signed of the log is kept, and served with its heads."""
+"""Cosignatures of witnesses are stored and served with the heads of the log."""
 
 import json
 from collections.abc import Iterator
@@ -54,16 +54,16 @@ def sent(client: TestClient, note: str | bytes) -> tuple[int, str]:
     return answer.status_code, answer.text
 
 
-def test_a_head_is_served_with_what_witnesses_signed_of_it(client: TestClient) -> None:
-    status, told = sent(client, cosigned(head(client), ANN))
+def test_a_head_is_served_with_the_cosignatures_of_its_witnesses(client: TestClient) -> None:
+    status, note = sent(client, cosigned(head(client), ANN))
     sent(client, cosigned(head(client), BOB))
 
-    assert (status, told.count("\N{EM DASH} ")) == (200, 2)
+    assert (status, note.count("\N{EM DASH} ")) == (200, 2)
     for signer in (LOG_KEY, ANN, BOB):
         assert parse_checkpoint(verified_text(head(client), [signer.verifier])).size == 3
 
 
-def test_the_newest_head_that_so_many_signed_is_given(client: TestClient) -> None:
+def test_the_newest_head_with_the_requested_number_of_witnesses_is_served(client: TestClient) -> None:
     sent(client, cosigned(head(client), ANN, BOB))
     grow(client, 1, 3)
     sent(client, cosigned(head(client), ANN))
@@ -75,7 +75,7 @@ def test_the_newest_head_that_so_many_signed_is_given(client: TestClient) -> Non
     assert client.get("/api/v1/log/checkpoint", params={"witnesses": 3}).status_code == 404
 
 
-def test_each_head_says_how_long_the_log_was_that_a_witness_signed_last(client: TestClient) -> None:
+def test_each_head_has_the_log_size_that_a_witness_last_signed(client: TestClient) -> None:
     sizes = [client.get("/api/v1/log/checkpoint").headers["headwater-witnessed-size"]]
     sent(client, cosigned(head(client), ANN))
     grow(client, 1, 3)
@@ -95,7 +95,7 @@ def test_the_newest_signature_of_a_witness_counts(client: TestClient) -> None:
     assert head(client) == later
 
 
-def test_what_was_kept_is_there_after_a_start_as_far_as_its_witness_still_is(tmp_path: Path) -> None:
+def test_after_a_restart_only_cosignatures_of_enrolled_witnesses_are_served(tmp_path: Path) -> None:
     with witnessed_log(tmp_path, ANN, BOB) as client:
         grow(client, 3)
         sent(client, cosigned(head(client), ANN, BOB))
@@ -104,7 +104,7 @@ def test_what_was_kept_is_there_after_a_start_as_far_as_its_witness_still_is(tmp
         assert head(client) == cosigned(head(client), BOB)
 
 
-def test_what_is_not_over_this_log_is_not_served_after_a_start(tmp_path: Path) -> None:
+def test_after_a_restart_cosignatures_over_another_log_are_not_served(tmp_path: Path) -> None:
     with witnessed_log(tmp_path, ANN) as client:
         grow(client, 3)
         sent(client, cosigned(head(client), ANN))
@@ -118,7 +118,7 @@ def test_what_is_not_over_this_log_is_not_served_after_a_start(tmp_path: Path) -
     assert answer.status_code == 404
 
 
-def test_only_what_an_enrolled_witness_signed_of_this_log_is_taken(client: TestClient) -> None:
+def test_only_a_cosignature_of_an_enrolled_witness_over_this_log_is_accepted(client: TestClient) -> None:
     ours = head(client)
     elsewhere = Checkpoint("lineage.example.org", 3, bytes(32)).signed(LOG_KEY)
     ahead = Checkpoint("lineage.example.org", 4, bytes(32)).signed(LOG_KEY)
@@ -139,20 +139,20 @@ def test_only_what_an_enrolled_witness_signed_of_this_log_is_taken(client: TestC
     assert client.get("/api/v1/log/checkpoint", params={"witnesses": 1}).status_code == 404
 
 
-def test_a_bad_signature_in_the_name_of_a_witness_is_refused_whoever_else_signed(client: TestClient) -> None:
+def test_an_invalid_signature_of_a_witness_is_refused_whoever_else_signed(client: TestClient) -> None:
     text = parse_note(head(client)).text
     other = text.replace("\n3\n", "\n1\n")
     bad = ANN.line(other, NOON_S)
 
-    status, told = sent(client, signed_note(text, [bad, BOB.line(text, NOON_S)]))
+    status, body = sent(client, signed_note(text, [bad, BOB.line(text, NOON_S)]))
 
-    assert (status, json.loads(told)["message"]) == (
+    assert (status, json.loads(body)["message"]) == (
         403,
         f"note: the signature of {ANN.verifier.name} does not match this text",
     )
 
 
-def test_witnesses_are_enrolled_a_key_a_line(tmp_path: Path) -> None:
+def test_witnesses_are_enrolled_with_one_key_per_line(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.mkdir()
     (keys / "witnesses").write_text(f"# ours\n{ANN.verifier}\n\n{BOB.verifier}\n")
@@ -163,10 +163,10 @@ def test_witnesses_are_enrolled_a_key_a_line(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("line", "told"), [("nonsense", "white space|NAME"), (str(LOG_KEY.verifier), "log's key")])
-def test_a_line_that_is_no_witness_is_told_with_its_number(tmp_path: Path, line: str, told: str) -> None:
+@pytest.mark.parametrize(("line", "message"), [("nonsense", "white space|NAME"), (str(LOG_KEY.verifier), "log's key")])
+def test_a_line_that_is_not_a_witness_key_is_reported_with_its_number(tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "witnesses").write_text(f"\n{line}\n")
 
-    with pytest.raises(SetupError, match=rf"witnesses:2: .*({told})"):
+    with pytest.raises(SetupError, match=rf"witnesses:2: .*({message})"):
         enrolled_witnesses(tmp_path)

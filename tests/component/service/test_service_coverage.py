@@ -1,4 +1,4 @@
-"""The gaps that are known, held against events whose gaps were put there by hand, and against recorded ones."""
+"""The gaps that coverage reports, for events with known gaps and for recorded events."""
 
 import json
 from contextlib import closing
@@ -20,7 +20,7 @@ KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 STRANGER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
 
 
-def told(kind: str, run: str, time: str = "2026-05-22T14:00:00Z", **changes: object) -> Body:
+def run_event(kind: str, run: str, time: str = "2026-05-22T14:00:00Z", **changes: object) -> Body:
     facets = changes.pop("facets", {})
     about = {"run": {"runId": run, "facets": facets}, "job": {"namespace": "etl", "name": "load"}}
     return event(eventType=kind, eventTime=time, **{**about, **changes})
@@ -30,12 +30,12 @@ def ask(client: TestClient, **query: str) -> Body:
     return get(client, f"/api/v1/coverage?{urlencode(query)}")
 
 
-def listed(answer: Body) -> list[tuple[str, str | None, str]]:
+def listed_gaps(answer: Body) -> list[tuple[str, str | None, str]]:
     return [(gap["kind"], gap["nodeId"], gap["namespace"]) for gap in answer["gaps"]]
 
 
-def test_where_all_was_told_there_is_no_gap(client: TestClient) -> None:
-    post(client, told("START", "r1"), told("COMPLETE", "r1", outputs=[dataset("t", schema=COLUMNS)]))
+def test_complete_events_leave_no_gap(client: TestClient) -> None:
+    post(client, run_event("START", "r1"), run_event("COMPLETE", "r1", outputs=[dataset("t", schema=COLUMNS)]))
 
     answer = ask(client, at=LATER)
 
@@ -44,12 +44,12 @@ def test_where_all_was_told_there_is_no_gap(client: TestClient) -> None:
     assert (answer["total"]["jobs"], answer["total"]["runs"], answer["total"]["datasets"]) == (1, 1, 1)
 
 
-def test_a_name_without_a_namespace_is_a_gap_at_the_run_that_mentioned_it(client: TestClient) -> None:
-    post(client, told("START", "r1"), told("COMPLETE", "r1", inputs=[dataset("orders", "")]))
+def test_a_name_without_a_namespace_is_a_gap_of_the_run_that_names_it(client: TestClient) -> None:
+    post(client, run_event("START", "r1"), run_event("COMPLETE", "r1", inputs=[dataset("orders", "")]))
 
     answer = ask(client)
 
-    assert listed(answer) == [("quarantined-name", "run:r1", "etl")]
+    assert listed_gaps(answer) == [("quarantined-name", "run:r1", "etl")]
     assert (answer["gaps"][0]["words"], answer["gaps"][0]["related"]) == (
         "input 'orders' has no namespace",
         ["job:etl:load"],
@@ -69,15 +69,15 @@ BY_JOB = {
 
 
 def without_run(**members: object) -> Body:
-    named = told("COMPLETE", "r1", **members)
+    named = run_event("COMPLETE", "r1", **members)
     return {member: value for member, value in named.items() if member not in ("run", "eventType")}
 
 
 @pytest.mark.parametrize(
-    ("sent", "subject"),
+    ("posted", "subject"),
     [
-        *((told("COMPLETE", "r1", outputs=[target]), "run:r1") for target in BY_FACET),
-        (told("COMPLETE", "r1", **BY_JOB), "run:r1"),
+        *((run_event("COMPLETE", "r1", outputs=[target]), "run:r1") for target in BY_FACET),
+        (run_event("COMPLETE", "r1", **BY_JOB), "run:r1"),
         *((without_run(outputs=[target]), "job:etl:load") for target in BY_FACET),
         (without_run(**BY_JOB), "job:etl:load"),
         *(
@@ -86,26 +86,26 @@ def without_run(**members: object) -> Body:
         ),
     ],
 )
-def test_a_source_without_a_namespace_is_a_gap_at_who_named_it(
-    client: TestClient, sent: Body, subject: str | None
+def test_a_source_without_a_namespace_is_a_gap_of_the_run_or_job_that_names_it(
+    client: TestClient, posted: Body, subject: str | None
 ) -> None:
-    post(client, sent)
+    post(client, posted)
 
     (gap,) = ask(client, kind="Quarantined-Name")["gaps"]
-    (listed,) = get(client, "/api/v1/quarantine")["quarantine"]
+    (listed_gaps,) = get(client, "/api/v1/quarantine")["quarantine"]
 
     assert (gap["nodeId"], gap["words"]) == (subject, "input 'ghost' has no namespace")
-    assert (listed["namespace"], listed["name"]) == ("", "ghost")
+    assert (listed_gaps["namespace"], listed_gaps["name"]) == ("", "ghost")
     assert get(client, "/api/v1/flow?nodeId=dataset:lake:t")["sources"] == []
     (column,) = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:t")["graph"]
     assert column["data"]["inputFields"] == []
 
 
-def test_runs_that_told_no_start_and_runs_that_told_no_end_are_gaps(client: TestClient) -> None:
-    post(client, told("COMPLETE", "r1"), told("START", "r2"))
+def test_runs_without_a_start_and_runs_without_an_end_are_gaps(client: TestClient) -> None:
+    post(client, run_event("COMPLETE", "r1"), run_event("START", "r2"))
 
-    assert listed(ask(client)) == [("run-without-start", "run:r1", "etl")]
-    assert listed(ask(client, at=LATER)) == [
+    assert listed_gaps(ask(client)) == [("run-without-start", "run:r1", "etl")]
+    assert listed_gaps(ask(client, at=LATER)) == [
         ("run-without-start", "run:r1", "etl"),
         ("run-without-end", "run:r2", "etl"),
     ]
@@ -113,108 +113,116 @@ def test_runs_that_told_no_start_and_runs_that_told_no_end_are_gaps(client: Test
 
 
 def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(client: TestClient) -> None:
-    post(client, told("START", "r1", time="2026-05-22T00:00:00Z"), told("COMPLETE", "r1", time="2026-05-22T05:00:00Z"))
-    post(client, told("START", "r2", time="2026-05-22T06:00:00Z"))
+    post(
+        client,
+        run_event("START", "r1", time="2026-05-22T00:00:00Z"),
+        run_event("COMPLETE", "r1", time="2026-05-22T05:00:00Z"),
+    )
+    post(client, run_event("START", "r2", time="2026-05-22T06:00:00Z"))
 
-    assert listed(ask(client, at="2026-05-22T15:59:00Z")) == []
-    assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
+    assert listed_gaps(ask(client, at="2026-05-22T15:59:00Z")) == []
+    assert listed_gaps(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
-def test_a_run_is_not_silent_as_long_as_its_parts_speak(client: TestClient) -> None:
-    whole = {"run": {"runId": "r1"}, "job": {"namespace": "etl", "name": "dag"}}
+def test_a_run_is_not_silent_as_long_as_its_child_runs_report(client: TestClient) -> None:
+    parent_run = {"run": {"runId": "r1"}, "job": {"namespace": "etl", "name": "dag"}}
     task = {"run": {"runId": "r2"}, "job": {"namespace": "etl", "name": "dag.task"}}
-    of_task = facet(**task, root=whole)
-    parts = [("r2", "dag.task", facet(**whole)), ("r3", "spark", of_task)]
-    post(client, event(eventTime="2026-05-22T09:00:00Z", **whole))
-    for hour, (run_id, job, parent) in zip((10, 11), parts, strict=True):
+    of_task = facet(**task, root=parent_run)
+    children = [("r2", "dag.task", facet(**parent_run)), ("r3", "spark", of_task)]
+    post(client, event(eventTime="2026-05-22T09:00:00Z", **parent_run))
+    for hour, (run_id, job, parent) in zip((10, 11), children, strict=True):
         about = {"run": {"runId": run_id, "facets": {"parent": parent}}, "job": {"namespace": "etl", "name": job}}
         post(client, event(eventTime=f"2026-05-22T{hour}:00:00Z", **about))
 
     gaps = [("run-without-end", f"run:r{number}", "etl") for number in (3, 2, 1)]
     for query in ({"at": "2026-05-22T12:00:00Z"}, {"asOf": "2026-05-22T12:00:00Z"}):
-        assert listed(ask(client, **query)) == []
-    assert listed(ask(client, at="2026-05-22T12:00:01Z")) == gaps
-    assert listed(ask(client, at="2026-05-22T11:00:01Z", asOf="2026-05-22T10:30:00Z")) == gaps[1:]
+        assert listed_gaps(ask(client, **query)) == []
+    assert listed_gaps(ask(client, at="2026-05-22T12:00:01Z")) == gaps
+    assert listed_gaps(ask(client, at="2026-05-22T11:00:01Z", asOf="2026-05-22T10:30:00Z")) == gaps[1:]
 
 
 def test_how_long_a_run_took_is_counted_from_its_start_and_not_from_when_it_was_created(client: TestClient) -> None:
     times = ("OTHER", "00:00"), ("START", "04:50"), ("COMPLETE", "05:00")
-    post(client, *(told(kind, "r1", time=f"2026-05-22T{time}:00Z") for kind, time in times))
-    post(client, told("START", "r2", time="2026-05-22T06:00:00Z"))
+    post(client, *(run_event(kind, "r1", time=f"2026-05-22T{time}:00Z") for kind, time in times))
+    post(client, run_event("START", "r2", time="2026-05-22T06:00:00Z"))
 
-    assert listed(ask(client, at="2026-05-22T07:01:00Z")) == [("run-without-end", "run:r2", "etl")]
+    assert listed_gaps(ask(client, at="2026-05-22T07:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
-def test_where_every_producer_died_all_is_silent_by_the_clock_and_nothing_was_as_of_then(client: TestClient) -> None:
+def test_when_all_producers_have_died_runs_are_silent_now_but_not_as_of_the_last_event(client: TestClient) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}
     kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
     job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
     last = "2026-05-22T13:00:00Z"  # the service's clock begins at 14:23:11
-    post(client, told("START", "s1", time=last, job=job), told("START", "r1", time=last))
+    post(client, run_event("START", "s1", time=last, job=job), run_event("START", "r1", time=last))
     both = [("run-without-end", "run:r1", "etl"), ("silent-stream", "run:s1", "etl")]
 
     now, then = ask(client), ask(client, asOf=last)
 
-    assert (listed(now), now["at"] > "2026-05-22T14:23:11") == (both, True)
-    assert (listed(then), then["at"]) == ([], "2026-05-22T13:00:00.000Z")
-    assert listed(ask(client, asOf=last, at=LATER)) == both
+    assert (listed_gaps(now), now["at"] > "2026-05-22T14:23:11") == (both, True)
+    assert (listed_gaps(then), then["at"]) == ([], "2026-05-22T13:00:00.000Z")
+    assert listed_gaps(ask(client, asOf=last, at=LATER)) == both
     assert [each["run"] for each in get(client, "/api/v1/silent-streams")["silentStreams"]] == ["s1"]
     assert get(client, f"/api/v1/silent-streams?asOf={last}")["silentStreams"] == []
 
 
 @pytest.mark.parametrize("processing", ["STREAMING", "SERVICE"])
-def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient, processing: str) -> None:
+def test_a_stream_is_silent_after_twice_its_declared_window(client: TestClient, processing: str) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}
     kind = facet(processingType=processing, integration="FLINK", emissionPattern=pattern)
     job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
-    post(client, told("START", "s1", job=job), told("RUNNING", "s1", time="2026-05-22T14:10:00Z", job=job))
+    post(client, run_event("START", "s1", job=job), run_event("RUNNING", "s1", time="2026-05-22T14:10:00Z", job=job))
 
-    assert listed(ask(client, at="2026-05-22T14:20:00Z")) == []
-    assert listed(ask(client, at="2026-05-22T14:20:01Z")) == [("silent-stream", "run:s1", "etl")]
+    assert listed_gaps(ask(client, at="2026-05-22T14:20:00Z")) == []
+    assert listed_gaps(ask(client, at="2026-05-22T14:20:01Z")) == [("silent-stream", "run:s1", "etl")]
 
 
 @pytest.mark.parametrize("kind", ["STREAM", "SERVICE"])
-def test_of_a_job_that_was_put_as_one_that_runs_on_no_end_is_expected(client: TestClient, kind: str) -> None:
-    post(client, told("START", "r1"))
-    assert listed(ask(client, at=LATER)) == [("run-without-end", "run:r1", "etl")]
+def test_a_job_put_as_a_stream_or_service_is_not_expected_to_end(client: TestClient, kind: str) -> None:
+    post(client, run_event("START", "r1"))
+    assert listed_gaps(ask(client, at=LATER)) == [("run-without-end", "run:r1", "etl")]
 
     client.put("/api/v1/namespaces/etl/jobs/load", json={"type": kind}).raise_for_status()
 
-    assert listed(ask(client, at=LATER)) == [("silent-stream", "run:r1", "etl")]
-    assert listed(ask(client, at=LATER, asOf="2026-05-22T14:10:00Z")) == [("run-without-end", "run:r1", "etl")]
+    assert listed_gaps(ask(client, at=LATER)) == [("silent-stream", "run:r1", "etl")]
+    assert listed_gaps(ask(client, at=LATER, asOf="2026-05-22T14:10:00Z")) == [("run-without-end", "run:r1", "etl")]
 
 
-def test_a_window_counts_only_for_a_stream_that_speaks_by_the_clock(client: TestClient) -> None:
+def test_a_window_counts_only_for_a_stream_that_reports_periodically(client: TestClient) -> None:
     pattern = {"eventTrigger": "EVENT_BASED", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 5}
     kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
-    post(client, told("START", "s1", job={"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}))
+    post(client, run_event("START", "s1", job={"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}))
 
-    assert listed(ask(client, at="2026-05-22T15:00:00Z")) == []
-    assert listed(ask(client, at="2026-05-22T15:00:01Z")) == [("silent-stream", "run:s1", "etl")]
+    assert listed_gaps(ask(client, at="2026-05-22T15:00:00Z")) == []
+    assert listed_gaps(ask(client, at="2026-05-22T15:00:01Z")) == [("silent-stream", "run:s1", "etl")]
     assert get(client, f"/api/v1/silent-streams?asOf={LATER}")["silentStreams"] == []
 
 
-def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> None:
+def test_lineage_that_could_not_be_extracted_is_a_gap(client: TestClient) -> None:
     failure = facet(totalTasks=5, failedTasks=2, errors=[{"errorMessage": "no such table"}])
-    post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": failure}))
+    post(client, run_event("START", "r1"), run_event("COMPLETE", "r1", facets={"extractionError": failure}))
 
     answer = ask(client)
 
-    assert listed(answer) == [("extraction-error", "run:r1", "etl")]
+    assert listed_gaps(answer) == [("extraction-error", "run:r1", "etl")]
     assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be extracted"
 
 
-def test_a_run_that_told_no_data_by_an_operator_that_nobody_reads_is_a_gap(client: TestClient) -> None:
+def test_a_run_without_datasets_of_an_unread_operator_is_a_gap(client: TestClient) -> None:
     unread = facet(unknownItems=[{"name": "BashOperator", "properties": {"bash_command": "curl s3cret"}}])
     odd = facet(unknownItems=[{"name": "curl s3cret"}])
-    post(client, *(told("START", run, facets={"unknownSourceAttribute": unread}) for run in ("r1", "r2", "r3")))
-    assert listed(ask(client)) == []
+    post(client, *(run_event("START", run, facets={"unknownSourceAttribute": unread}) for run in ("r1", "r2", "r3")))
+    assert listed_gaps(ask(client)) == []
 
-    post(client, told("COMPLETE", "r1"), told("COMPLETE", "r2", outputs=[{"namespace": "lake", "name": "orders"}]))
-    post(client, told("FAIL", "r3", time="2026-05-22T14:00:01Z", facets={"unknownSourceAttribute": odd}))
+    post(
+        client,
+        run_event("COMPLETE", "r1"),
+        run_event("COMPLETE", "r2", outputs=[{"namespace": "lake", "name": "orders"}]),
+    )
+    post(client, run_event("FAIL", "r3", time="2026-05-22T14:00:01Z", facets={"unknownSourceAttribute": odd}))
 
     answer = ask(client, kind="unread-operator")
-    assert listed(answer) == [("unread-operator", "run:r3", "etl"), ("unread-operator", "run:r1", "etl")]
+    assert listed_gaps(answer) == [("unread-operator", "run:r3", "etl"), ("unread-operator", "run:r1", "etl")]
     assert [gap["words"] for gap in answer["gaps"]] == [
         "a run of load reported no input and no output: its operator could not be read",
         "a run of load reported no input and no output: BashOperator could not be read",
@@ -222,19 +230,19 @@ def test_a_run_that_told_no_data_by_an_operator_that_nobody_reads_is_a_gap(clien
     assert answer["total"]["gaps"]["unreadOperators"] == 2
 
 
-def test_an_extraction_without_errors_is_no_gap(client: TestClient) -> None:
+def test_an_extraction_without_errors_is_not_a_gap(client: TestClient) -> None:
     flawless = facet(totalTasks=5, failedTasks=0, errors=[])
-    post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": flawless}))
+    post(client, run_event("START", "r1"), run_event("COMPLETE", "r1", facets={"extractionError": flawless}))
 
-    assert listed(ask(client)) == []
+    assert listed_gaps(ask(client)) == []
 
 
-def test_an_edge_that_tells_no_columns_and_a_dataset_that_tells_no_schema_are_gaps(client: TestClient) -> None:
+def test_an_edge_without_column_lineage_and_a_dataset_without_a_schema_are_gaps(client: TestClient) -> None:
     post(client, *FLIGHTS)
 
     answer = ask(client, namespace="lake")
 
-    assert listed(answer) == [
+    assert listed_gaps(answer) == [
         ("edge-without-columns", "dataset:lake:flights_copy", "lake"),
         ("dataset-without-schema", "dataset:lake:flights_copy", "lake"),
     ]
@@ -242,27 +250,31 @@ def test_an_edge_that_tells_no_columns_and_a_dataset_that_tells_no_schema_are_ga
     assert answer["gaps"][0]["related"] == ["job:etl:copy", "dataset:lake:flights"]
 
 
-def test_a_target_that_tells_it_comes_from_nothing_is_no_gap(client: TestClient) -> None:
+def test_a_target_reported_to_have_no_source_is_not_a_gap(client: TestClient) -> None:
     nothing = dataset("t", schema=COLUMNS, lineage=facet(inputs=[]))
-    post(client, told("START", "r1"), told("COMPLETE", "r1", inputs=[dataset("s", schema=COLUMNS)], outputs=[nothing]))
+    post(
+        client,
+        run_event("START", "r1"),
+        run_event("COMPLETE", "r1", inputs=[dataset("s", schema=COLUMNS)], outputs=[nothing]),
+    )
 
-    assert listed(ask(client)) == []
+    assert listed_gaps(ask(client)) == []
 
 
 def entries(*pairs: tuple[str, str]) -> Body:
-    """A job's facet `lineage` by which each target is made from a source as a whole."""
+    """A job's facet `lineage` in which each target is made from a whole source."""
     named = [[{"namespace": "lake", "name": name, "type": "DATASET"} for name in pair] for pair in pairs]
     return facet(entries=[{**target, "inputs": [source]} for target, source in named])
 
 
 def declared(lineage: Body) -> Body:
-    """A dataset event that says where t comes from."""
+    """A dataset event with lineage of `t`."""
     about = {"eventTime": "2026-05-22T15:00:00Z", "producer": "https://example.org/catalog"}
     return {**about, "dataset": dataset("t", **lineage)}
 
 
 def without_columns(client: TestClient) -> list[tuple[str, str]]:
-    """What load makes datasets from without columns: each target and its sources, by their names."""
+    """The edges of `load` without column lineage: the names of each target and its sources."""
     found = []
     for gap in ask(client, kind="edge-without-columns")["gaps"]:
         target, job, *made_from = (node_id.rpartition(":")[2] for node_id in (gap["nodeId"], *gap["related"]))
@@ -274,27 +286,27 @@ def without_columns(client: TestClient) -> list[tuple[str, str]]:
 READS_TWO: Body = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("c"), dataset("d")]}
 
 
-def test_of_explicit_lineage_without_columns_only_what_it_names_is_what_a_dataset_is_made_from(
+def test_only_the_sources_that_explicit_lineage_names_lack_columns(
     client: TestClient,
 ) -> None:
-    post(client, told("START", "r1", **READS_TWO))
+    post(client, run_event("START", "r1", **READS_TWO))
     assert without_columns(client) == [("c", "ab"), ("d", "ab")]
 
     job = {"namespace": "etl", "name": "load", "facets": {"lineage": entries(("c", "a"), ("d", "b"))}}
-    post(client, told("COMPLETE", "r1", time="2026-05-22T14:01:00Z", job=job))
+    post(client, run_event("COMPLETE", "r1", time="2026-05-22T14:01:00Z", job=job))
 
     assert without_columns(client) == [("c", "a"), ("d", "b")]
-    post(client, told("COMPLETE", "r2", time="2026-05-22T14:02:00Z", **READS_TWO))
+    post(client, run_event("COMPLETE", "r2", time="2026-05-22T14:02:00Z", **READS_TWO))
     assert without_columns(client) == [("c", "ab"), ("d", "ab")]
 
 
-def test_of_explicit_lineage_in_a_job_event_only_what_it_names_is_what_a_dataset_is_made_from(
+def test_only_the_sources_that_explicit_lineage_of_a_job_event_names_lack_columns(
     client: TestClient,
 ) -> None:
     job = {"namespace": "etl", "name": "load", "facets": {"lineage": entries(("c", "a"))}}
-    told_of = {key: event()[key] for key in ("eventTime", "producer", "schemaURL")}
+    common = {key: event()[key] for key in ("eventTime", "producer", "schemaURL")}
 
-    post(client, {**told_of, "job": job, **READS_TWO})
+    post(client, {**common, "job": job, **READS_TWO})
 
     assert without_columns(client) == [("c", "a"), ("d", "ab")]
 
@@ -313,10 +325,10 @@ COLUMN_OF_S = {"namespace": "lake", "name": "s", "type": "DATASET", "field": "id
     ],
     ids=["from nothing", "from another", "columns of another", "from the source", "columns of the source"],
 )
-def test_what_a_dataset_event_says_of_another_way_into_a_dataset_tells_no_columns_of_a_runs(
+def test_a_dataset_event_fills_the_gap_of_an_edge_only_with_columns_of_its_source(
     client: TestClient, lineage: Body, gaps: list[tuple[str, str]]
 ) -> None:
-    post(client, told("COMPLETE", "r1", inputs=[dataset("s")], outputs=[dataset("t")]))
+    post(client, run_event("COMPLETE", "r1", inputs=[dataset("s")], outputs=[dataset("t")]))
     assert without_columns(client) == [("t", "s")]
 
     post(client, declared(lineage))
@@ -324,38 +336,38 @@ def test_what_a_dataset_event_says_of_another_way_into_a_dataset_tells_no_column
     assert without_columns(client) == gaps
 
 
-def test_columns_that_a_job_is_declared_to_make_hold_for_all_its_runs(client: TestClient) -> None:
-    told_of = {key: event()[key] for key in ("eventTime", "producer", "schemaURL", "job")}
+def test_declared_column_lineage_of_a_job_counts_for_all_its_runs(client: TestClient) -> None:
+    common = {key: event()[key] for key in ("eventTime", "producer", "schemaURL", "job")}
     columns = {"columnLineage": facet(fields={"id": {"inputFields": [COLUMN_OF_S]}})}
-    post(client, told("COMPLETE", "r1", inputs=[dataset("s"), dataset("currencies")], outputs=[dataset("t")]))
+    post(client, run_event("COMPLETE", "r1", inputs=[dataset("s"), dataset("currencies")], outputs=[dataset("t")]))
 
-    post(client, {**told_of, "inputs": [dataset("s")], "outputs": [dataset("t", **columns)]})
+    post(client, {**common, "inputs": [dataset("s")], "outputs": [dataset("t", **columns)]})
 
     assert without_columns(client) == []
 
 
-def test_a_source_that_only_explicit_lineage_names_is_shown_by_the_name_that_it_goes_by_then(
+def test_a_source_named_only_in_explicit_lineage_is_shown_by_its_current_name(
     client: TestClient,
 ) -> None:
     outputs = [dataset("t", lineage=facet(inputs=[{"namespace": "lake", "name": "v", "type": "DATASET"}]))]
-    post(client, told("COMPLETE", "r1", outputs=outputs))
+    post(client, run_event("COMPLETE", "r1", outputs=outputs))
     assert without_columns(client) == [("t", "v")]
 
     other_name = facet(identifiers=[{"namespace": "lake", "name": "v", "type": "TABLE"}])
-    post(client, told("COMPLETE", "r2", outputs=[dataset("a-table", symlinks=other_name)]))
+    post(client, run_event("COMPLETE", "r2", outputs=[dataset("a-table", symlinks=other_name)]))
 
     assert without_columns(client) == [("t", "a-table")]
 
 
-def test_a_catalog_of_a_query_engine_has_no_columns_to_tell(client: TestClient) -> None:
+def test_a_catalog_of_a_query_engine_is_not_a_gap(client: TestClient) -> None:
     meant = facet(type="glue", warehouseUri="s3://warehouse")
     catalog = dataset("lake", "trino://t:8080", headwater_engine_catalog=meant)
     post(client, {"eventTime": "2026-05-22T14:00:00Z", "producer": "https://example.org/trino", "dataset": catalog})
 
-    assert listed(ask(client)) == []
+    assert listed_gaps(ask(client)) == []
 
 
-def test_gaps_are_counted_by_namespace_and_may_be_asked_for_by_kind_and_page(client: TestClient) -> None:
+def test_gaps_are_counted_by_namespace_and_filtered_by_kind_and_page(client: TestClient) -> None:
     post(client, *FLIGHTS)
 
     answer = ask(client)
@@ -371,9 +383,9 @@ def test_gaps_are_counted_by_namespace_and_may_be_asked_for_by_kind_and_page(cli
 
 
 def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
-    good = sign_event(json.dumps(told("START", "r1")).encode(), KEY)
-    changed = sign_event(json.dumps(told("RUNNING", "r1")).encode(), KEY).replace(b"RUNNING", b"COMPLETE")
-    strange = sign_event(json.dumps(told("START", "r2")).encode(), STRANGER)
+    good = sign_event(json.dumps(run_event("START", "r1")).encode(), KEY)
+    changed = sign_event(json.dumps(run_event("RUNNING", "r1")).encode(), KEY).replace(b"RUNNING", b"COMPLETE")
+    strange = sign_event(json.dumps(run_event("START", "r2")).encode(), STRANGER)
     declared = {key: event()[key] for key in ("eventTime", "producer", "schemaURL", "job")}
     with (
         closing(SqliteStore(tmp_path / "headwater.db")) as store,
@@ -381,7 +393,7 @@ def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
     ):
         for raw in (good, changed, strange):
             client.post("/api/v1/lineage", content=raw)
-        post(client, told("COMPLETE", "r1"), declared)
+        post(client, run_event("COMPLETE", "r1"), declared)
 
         answer = ask(client)
 
@@ -398,8 +410,8 @@ def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
     assert by_key[None]["unsigned"] == 2
 
 
-def test_what_people_put_over_the_api_is_no_event_whose_signature_counts(client: TestClient) -> None:
-    post(client, told("COMPLETE", "r1"))
+def test_edits_over_the_api_are_not_counted_as_unsigned_events(client: TestClient) -> None:
+    post(client, run_event("COMPLETE", "r1"))
     before = ask(client)
     assert client.post("/api/v1/namespaces/etl/jobs/load/tags/gold").status_code < 300
 
@@ -416,12 +428,12 @@ def test_what_people_put_over_the_api_is_no_event_whose_signature_counts(client:
         ("spark-batch", "run-without-start", "", ["batch_orders.drop_table"]),
         ("spark-stream", "run-without-start", "", ["stream_orders.drop_table", "stream_orders.drop_table"]),
         ("flink", "run-without-start", "", []),
-        ("flink", "silent-stream", "", []),  # the newest line is six minutes after the last word of the killed job
+        ("flink", "silent-stream", "", []),  # the newest line is six minutes after the killed job's last event
         ("flink", "silent-stream", "2026-11-21T12:00:00Z", ["sqlclient-job"]),
         ("trino", "run-without-end", "2026-11-21T12:00:00Z", []),
     ],
 )
-def test_gaps_of_what_real_producers_told(
+def test_gaps_in_the_events_of_real_producers(
     client: TestClient, shared: Path, name: str, kind: str, at: str, jobs: list[str]
 ) -> None:
     lines = (shared / "observed" / f"{name}.jsonl").read_text().splitlines()

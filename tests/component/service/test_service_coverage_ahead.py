@@ -1,4 +1,4 @@
-"""What coverage counts is looked at while nobody asks, and whoever asks meanwhile is told what others are told."""
+"""Coverage is computed ahead while the service is idle, and a query meanwhile has the same answer."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ def ask(knowledge: Knowledge, store: SqliteStore) -> Coverage:
 
 @settings(max_examples=30)
 @given(logs, st.integers(0, 10), st.integers(0, 20))
-def test_a_question_in_the_midst_of_looking_ahead_is_answered_as_without_it(
+def test_a_query_while_coverage_is_computed_ahead_has_the_same_answer(
     log: list[bytes], known_before: int, steps: int
 ) -> None:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
@@ -62,7 +62,7 @@ def test_a_question_in_the_midst_of_looking_ahead_is_answered_as_without_it(
         assert answer == ask(loaded(store), store)
 
 
-def test_the_first_question_finds_everything_looked_at(tmp_path: Path) -> None:
+def test_computing_ahead_leaves_nothing_for_the_first_query(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         store.add(entries([json.dumps(event).encode() for event in FLIGHTS]))
         knowledge = loaded(store)
@@ -74,7 +74,7 @@ def test_the_first_question_finds_everything_looked_at(tmp_path: Path) -> None:
         assert [*knowledge.gaps.catch_up(), *knowledge.verdicts.place()] == []
 
 
-def test_a_service_that_nobody_asks_looks_at_what_it_was_started_with(tmp_path: Path) -> None:
+def test_an_idle_service_computes_coverage_of_its_store_ahead(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         store.add(entries([json.dumps(event).encode() for event in FLIGHTS]))
 

@@ -1,4 +1,4 @@
-"""Runs that are created over the API and start later, or never: they began when they started, whoever asks."""
+"""Runs that are created over the API and start later, or never: a run begins at its start in every answer."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def _put_jobs(client: TestClient) -> None:
-    """Two jobs, of which one reads what the other writes."""
+    """Two jobs, of which the second reads what the first writes."""
     _put(client, TEAM, ownerName="ann")
     for name in ("middle", "end"):
         _put(client, f"{TEAM}/datasets/{name}", **TABLE)
@@ -36,7 +36,7 @@ def _put(client: TestClient, path: str, **body: object) -> None:
 
 
 def _run(client: TestClient, job: str, run_id: str, *marks: str) -> None:
-    """Create a run, and mark it so."""
+    """Create a run and mark it with these transitions."""
     assert client.post(f"{TEAM}/jobs/{job}/runs", json={"id": run_id}).status_code == 201
     _mark(client, run_id, *marks)
 
@@ -68,7 +68,7 @@ def test_a_run_that_was_only_created_hides_no_failure(client: TestClient, node: 
     assert before["run"]["id"] == "failed"
 
 
-def test_a_run_that_was_only_created_makes_no_failure_good(client: TestClient) -> None:
+def test_a_run_that_was_only_created_does_not_clear_a_failure(client: TestClient) -> None:
     _run(client, "first", "failed", "start", "fail")
     _run(client, "first", "next")
     _run(client, "second", "reader", "start", "complete")
@@ -78,24 +78,24 @@ def test_a_run_that_was_only_created_makes_no_failure_good(client: TestClient) -
     assert [each["run"]["id"] for each in looked_at] == ["reader", "failed"]
 
 
-def test_nothing_is_looked_at_where_no_run_has_started(client: TestClient) -> None:
+def test_a_root_cause_looks_at_no_run_if_none_has_started(client: TestClient) -> None:
     _run(client, "first", "next")
 
     assert _causes(client, "dataset:team:middle")["run"] is None
     assert _causes(client, "job:team:first")["run"] is None
 
 
-def test_a_run_that_was_only_created_did_not_write_what_its_job_writes(client: TestClient) -> None:
+def test_a_run_that_was_only_created_did_not_write_its_jobs_outputs(client: TestClient) -> None:
     _run(client, "first", "well", "start", "complete")
     _run(client, "first", "next")
 
-    asked = client.get("/api/v1/root-cause?nodeId=dataset:team:middle&run=next")
+    response = client.get("/api/v1/root-cause?nodeId=dataset:team:middle&run=next")
 
-    assert asked.status_code == 404
-    assert asked.json()["message"] == "Run 'next' did not write dataset 'middle'; the newest that did: well."
+    assert response.status_code == 404
+    assert response.json()["message"] == "Run 'next' did not write dataset 'middle'; the newest that did: well."
 
 
-def test_a_run_that_was_told_to_have_written_is_one_that_wrote_though_nobody_told_its_start(client: TestClient) -> None:
+def test_a_run_reported_as_the_writer_of_a_dataset_counts_without_a_start(client: TestClient) -> None:
     _run(client, "first", "next")
 
     _put(client, f"{TEAM}/datasets/middle", **TABLE, runId="next")
@@ -103,7 +103,7 @@ def test_a_run_that_was_told_to_have_written_is_one_that_wrote_though_nobody_tol
     assert _run_of(client, "dataset:team:middle") == "next"
 
 
-def test_a_run_read_what_was_there_when_it_started_and_not_when_it_was_created(client: TestClient) -> None:
+def test_a_run_reads_the_inputs_of_its_start_and_not_of_its_creation(client: TestClient) -> None:
     _run(client, "first", "old", "start", "complete")
     _run(client, "second", "reader")
     _run(client, "first", "new", "start", "complete")
@@ -119,7 +119,7 @@ def test_a_run_read_what_was_there_when_it_started_and_not_when_it_was_created(c
     assert looked_at[0]["run"]["startedAt"] == started
 
 
-def test_a_stream_that_was_only_created_made_nothing(client: TestClient) -> None:
+def test_a_stream_that_was_only_created_wrote_nothing(client: TestClient) -> None:
     middle = [{"namespace": "team", "name": "middle"}]
     _put(client, f"{TEAM}/jobs/first", type="STREAM", outputs=middle)
     _run(client, "first", "stream", "start")
@@ -131,7 +131,7 @@ def test_a_stream_that_was_only_created_made_nothing(client: TestClient) -> None
     assert upstream[0]["inputs"][0]["producedByRunId"] == "stream"
 
 
-def test_what_was_begun_first_is_the_earlier_run_though_it_was_created_later(client: TestClient) -> None:
+def test_runs_are_ordered_by_their_start_and_not_by_their_creation(client: TestClient) -> None:
     _run(client, "first", "waits")
     _run(client, "first", "failed", "start", "fail")
     _mark(client, "waits", "start", "complete")
@@ -141,21 +141,19 @@ def test_what_was_begun_first_is_the_earlier_run_though_it_was_created_later(cli
 
 
 @pytest.mark.parametrize("marks", [["start"], ["start", "complete"], ["complete"], ["complete", "start"], []])
-def test_every_answer_says_the_same_of_when_a_run_started_also_after_a_restart(
-    tmp_path: Path, marks: list[str]
-) -> None:
+def test_every_answer_has_the_same_start_of_a_run_also_after_a_restart(tmp_path: Path, marks: list[str]) -> None:
     with served(tmp_path) as client:
         _put_jobs(client)
         _run(client, "second", "reader", *marks)
-        told = _starts(client)
+        before = _starts(client)
 
-    with served(tmp_path, start_us=START_US + 3_600_000_000) as anew:
-        assert _starts(anew) == told
-    assert len(set(told)) == 1
-    assert (told[0] is None) == ("start" not in marks)
+    with served(tmp_path, start_us=START_US + 3_600_000_000) as restarted:
+        assert _starts(restarted) == before
+    assert len(set(before)) == 1
+    assert (before[0] is None) == ("start" not in marks)
 
 
-def test_a_run_had_not_started_as_of_when_it_was_only_created(client: TestClient) -> None:
+def test_as_of_its_creation_a_run_has_not_started(client: TestClient) -> None:
     _run(client, "second", "reader")
     created = get(client, "/api/v1/jobs/runs/reader")["createdAt"]
     _mark(client, "reader", "start", "complete")
@@ -163,22 +161,22 @@ def test_a_run_had_not_started_as_of_when_it_was_only_created(client: TestClient
     assert {*_starts(client, asOf=created)} == {None}
 
 
-def _starts(client: TestClient, **asked: str) -> list[str | None]:
-    """When the run of the second job started, by each answer that tells it."""
+def _starts(client: TestClient, **query: str) -> list[str | None]:
+    """When the run of the second job started, according to each answer that has it."""
 
-    def told(path: str, **more: str) -> Body:
-        return client.get(f"/api/v1/{path}", params={**asked, **more}).raise_for_status().json()
+    def answer_of(path: str, **more: str) -> Body:
+        return client.get(f"/api/v1/{path}", params={**query, **more}).raise_for_status().json()
 
-    (listed,) = told("namespaces/team/jobs/second/runs")["runs"]
-    reached = told("impact", nodeId="dataset:team:middle")["reached"]
+    (listed,) = answer_of("namespaces/team/jobs/second/runs")["runs"]
+    reached = answer_of("impact", nodeId="dataset:team:middle")["reached"]
     (last,) = (each["lastRun"] for each in reached if each["type"] == "JOB")
-    (upstream,) = told("runlineage/upstream", runId="reader")["runs"]
-    starts = [each["startedAt"] for each in (told("jobs/runs/reader"), listed, last)]
-    return [*starts, upstream["run"]["start"], *(() if asked else _start_state(client))]
+    (upstream,) = answer_of("runlineage/upstream", runId="reader")["runs"]
+    starts = [each["startedAt"] for each in (answer_of("jobs/runs/reader"), listed, last)]
+    return [*starts, upstream["run"]["start"], *(() if query else _start_state(client))]
 
 
 def _start_state(client: TestClient) -> Iterator[str | None]:
-    """The same by GraphQL, once the job has a version: when a run of it has ended."""
+    """The same in GraphQL, where a job has a version only once a run has ended."""
     answer = client.post("/api/v1-beta/graphql", json={"query": LATEST_RUN}).raise_for_status().json()
     if (version := answer["data"]["job"]["currentVersion"]) is not None:
         state = version["latestRun"]["startState"]

@@ -1,4 +1,4 @@
-"""Commands whose output is read in part, as `head` does."""
+"""Commands whose output is read only in part, as by `head`."""
 
 import json
 import os
@@ -15,15 +15,15 @@ from tests.support.program import COMMAND
 def ended(*arguments: str, folder: Path, stdout: int | IO[str], stderr: int | IO[str], **variables: str) -> int:
     """The exit status of a command."""
     environment = {**os.environ, "HEADWATER_HOME": str(folder), "COLUMNS": "80", **variables}
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, *arguments], stdout=stdout, stderr=stderr, env=environment, cwd=folder, check=False
     )
-    return done.returncode
+    return result.returncode
 
 
 @pytest.fixture
-def cut() -> int:
-    """The end of a pipe that nobody reads."""
+def closed_pipe() -> int:
+    """The write end of a pipe whose read end is closed."""
     reading, writing = os.pipe()
     os.close(reading)
     return writing
@@ -44,23 +44,25 @@ def cut() -> int:
     ],
     ids=" ".join,
 )
-def test_who_reads_no_further_gets_the_status_that_shells_give(
-    arguments: tuple[str, ...], tmp_path: Path, cut: int
+def test_a_command_whose_output_is_no_longer_read_ends_with_status_141(
+    arguments: tuple[str, ...], tmp_path: Path, closed_pipe: int
 ) -> None:
     (tmp_path / "events.jsonl").write_text("{}\n" * 10_000)
     (tmp_path / "keys.jwks").write_text('{"keys": []}')
-    said = tmp_path / "said"
+    errors = tmp_path / "said"
 
-    with answering(200, json.dumps({"nodes": [], "totalCount": 0}).encode()) as url, said.open("w") as stderr:
-        call = [argument.format(tmp_path) for argument in arguments]
-        status = ended(*call, folder=tmp_path, stdout=cut, stderr=stderr, HEADWATER_URL=url)
+    with answering(200, json.dumps({"nodes": [], "totalCount": 0}).encode()) as url, errors.open("w") as stderr:
+        command = [argument.format(tmp_path) for argument in arguments]
+        status = ended(*command, folder=tmp_path, stdout=closed_pipe, stderr=stderr, HEADWATER_URL=url)
 
     assert status == 141
-    assert "Traceback" not in said.read_text()
-    assert "Exception ignored" not in said.read_text()
+    assert "Traceback" not in errors.read_text()
+    assert "Exception ignored" not in errors.read_text()
 
 
-def test_an_error_that_nobody_reads_gets_it_too(tmp_path: Path, cut: int) -> None:
-    status = ended("coverage", "--url", "http://127.0.0.1:9", folder=tmp_path, stdout=subprocess.DEVNULL, stderr=cut)
+def test_a_command_whose_errors_are_no_longer_read_ends_with_status_141(tmp_path: Path, closed_pipe: int) -> None:
+    status = ended(
+        "coverage", "--url", "http://127.0.0.1:9", folder=tmp_path, stdout=subprocess.DEVNULL, stderr=closed_pipe
+    )
 
     assert status == 141

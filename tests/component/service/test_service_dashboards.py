@@ -1,4 +1,4 @@
-"""From a table that Spark writes, through Trino, to a dashboard: one graph, whoever tells first."""
+"""From a table that Spark writes, through Trino, to a dashboard: one graph, whoever reports first."""
 
 import json
 import random
@@ -39,14 +39,14 @@ dashboards:
 """
 
 
-def spark() -> dict[str, Any]:
-    """Spark writes `orders` as openlineage-spark tells it: by its place, with the catalog that it is in."""
+def spark_write() -> dict[str, Any]:
+    """Spark writes `orders`, as openlineage-spark reports it: by its location, with its catalog."""
     orders = dataset("sales.db/orders", "s3://warehouse", catalog=GLUE, schema=schema("order_id", "supplier", "price"))
     return event(eventType="COMPLETE", outputs=[orders])
 
 
 def trino(run: int, sql: str, reads: Mapping[str, list[str]], write: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A query as Trino tells it: only the columns that it read, without types."""
+    """A query as Trino reports it: only the columns that it read, without types."""
     inputs = [
         dataset(name, TRINO, schema=facet(fields=[{"name": column} for column in columns]))
         for name, columns in reads.items()
@@ -62,7 +62,7 @@ def trino(run: int, sql: str, reads: Mapping[str, list[str]], write: dict[str, A
     )
 
 
-def created() -> dict[str, Any]:
+def created_table() -> dict[str, Any]:
     lineage = facet(
         fields={
             column: {"inputFields": [{"namespace": TRINO, "name": "lake.sales.orders", "field": source}]}
@@ -77,12 +77,12 @@ def created() -> dict[str, Any]:
     return trino(1, sql, {"lake.sales.orders": ["supplier", "price"]}, stats)
 
 
-def asked() -> dict[str, Any]:
+def dashboard_query() -> dict[str, Any]:
     sql = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, total_price FROM lake.sales.stats"
     return trino(2, sql, {"lake.sales.stats": ["supplier", "total_price"]})
 
 
-def configured(folder: Path) -> dict[str, Any]:
+def catalog_declaration(folder: Path) -> dict[str, Any]:
     (folder / "catalog").mkdir(parents=True)
     glue = (
         "connector.name=iceberg",
@@ -90,20 +90,20 @@ def configured(folder: Path) -> dict[str, Any]:
         "hive.metastore.glue.default-warehouse-dir=s3://warehouse/",
     )
     (folder / "catalog" / "lake.properties").write_text("\n".join(glue))
-    told: list[bytes] = []
-    TrinoWatcher(folder, TRINO, Outlet(told.append, lambda _: True)).poll()
-    found: dict[str, Any] = json.loads(told[0])
-    return found
+    payloads: list[bytes] = []
+    TrinoWatcher(folder, TRINO, Outlet(payloads.append, lambda _: True)).poll()
+    declaration: dict[str, Any] = json.loads(payloads[0])
+    return declaration
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_spark_trino_and_the_dashboard_make_one_graph_in_any_order(
     seed: int, client: TestClient, tmp_path: Path
 ) -> None:
-    told = [spark(), created(), asked(), configured(tmp_path / "etc")]
-    random.Random(seed).shuffle(told)  # noqa: S311  an order, no secret
+    events = [spark_write(), created_table(), dashboard_query(), catalog_declaration(tmp_path / "etc")]
+    random.Random(seed).shuffle(events)  # noqa: S311  an order, no secret
 
-    post(client, *told)
+    post(client, *events)
 
     found = get(client, "/api/v1/impact?nodeId=datasetField:s3%3A%2F%2Fwarehouse:sales.db%2Forders:price")
     reached = [(each["namespace"], each["name"], each["field"]) for each in found["reached"] if each["field"]]
@@ -113,8 +113,8 @@ def test_spark_trino_and_the_dashboard_make_one_graph_in_any_order(
     ]
     orders = get(client, "/api/v1/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales.db%2Forders")
     assert [field["name"] for field in orders["fields"]] == ["order_id", "supplier", "price"]
-    (why,) = get(client, f"/api/v1/identity?namespace={TRINO}&name=lake.sales.orders")["evidence"]
-    assert why["reason"] == "configuration"
+    (evidence,) = get(client, f"/api/v1/identity?namespace={TRINO}&name=lake.sales.orders")["evidence"]
+    assert evidence["reason"] == "configuration"
 
 
 TWO = """\
@@ -128,14 +128,14 @@ dashboards:
 
 
 def push_events(client: TestClient, file: Path, text: str, second: int) -> None:
-    """Post what a push of the file would, some seconds after midnight."""
+    """Post the events of a push of the file, `second` seconds after midnight."""
     file.write_text(text)
     read = read_dashboards(file)
     now = datetime(2026, 5, 22, 0, 0, second, tzinfo=UTC)
     post(client, *(json.loads(each) for each in events_of(now, read, asked_by(read, lambda _: ()))))
 
 
-def test_a_filter_of_one_query_reaches_no_columns_of_another(client: TestClient, tmp_path: Path) -> None:
+def test_a_filter_of_one_query_does_not_reach_columns_of_another(client: TestClient, tmp_path: Path) -> None:
     push_events(client, tmp_path / "two.yaml", TWO, 1)
 
     found = get(client, f"/api/v1/impact?nodeId=datasetField:{quote(TRINO, safe='')}:lake.sales.orders:hour")
@@ -155,16 +155,16 @@ def test_a_table_whose_rows_are_only_counted_reaches_the_dashboard(client: TestC
 
 
 def pushed_to(service: Service, folder: Path, text: str, *arguments: str) -> str:
-    """What a push of the file prints."""
+    """The output of a push of the file."""
     (file := folder / "dashboards.yaml").write_text(text)
     runner = CliRunner(env={"HEADWATER_HOME": str(folder / "node")})
     push = ["dashboards", "push", str(file), "--url", service.url, *arguments]
     return runner.invoke(app, push, catch_exceptions=False).stdout
 
 
-def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: Path) -> None:
+def test_queries_removed_from_a_dashboard_are_withdrawn_by_the_next_push(tmp_path: Path) -> None:
     full = TWO + "    tables: [lake.sales.stats]\n  - name: other\n    queries: [{sql: SELECT 1 AS one}]\n"
-    ran = asked()
+    ran = dashboard_query()
     ran["job"]["facets"]["sql"] = facet(
         query="/* dashboard: two, query: seen */ SELECT total_price FROM lake.sales.stats"
     )
@@ -179,7 +179,7 @@ def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: P
         pushed_to(service, tmp_path, full)
         before = reached("orders:price")
 
-        said = pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0])
+        output = pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0])
         again = json.loads(pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0], "--json"))
         feeding = httpx.get(
             f"{service.url}/api/v1/neighbours",
@@ -189,7 +189,7 @@ def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: P
         other = httpx.get(f"{service.url}/api/v1/namespaces/dashboards/jobs/other").json()
 
     assert (before, after) == (["b.price"], [])
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         "two.a: 1 column from lake.sales.suppliers",
         "two.b: no longer in the file: its declaration is withdrawn",
         "two.tables: no longer in the file: its declaration is withdrawn",
@@ -199,22 +199,22 @@ def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: P
     assert other["facets"]["jobType"]["integration"] == "DASHBOARD"
 
 
-def test_what_is_taken_back_is_told_as_json_too(tmp_path: Path) -> None:
+def test_withdrawn_queries_are_listed_in_json_too(tmp_path: Path) -> None:
     with running(tmp_path / "home") as service:
         pushed_to(service, tmp_path, TWO)
-        told = json.loads(pushed_to(service, tmp_path, TWO.replace("name: b", "name: c"), "--json"))
+        queries = json.loads(pushed_to(service, tmp_path, TWO.replace("name: b", "name: c"), "--json"))
 
-    assert [(each["dashboard"], each["query"], each["isGone"]) for each in told] == [
+    assert [(each["dashboard"], each["query"], each["isGone"]) for each in queries] == [
         ("two", "a", False),
         ("two", "c", False),
         ("two", "b", True),
     ]
 
 
-def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:
+def test_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:
     (file := tmp_path / "dashboards.yaml").write_text(FILE)
     with running(tmp_path / "home") as service:
-        for each in (spark(), created(), configured(tmp_path / "etc")):
+        for each in (spark_write(), created_table(), catalog_declaration(tmp_path / "etc")):
             httpx.post(f"{service.url}/api/v1/lineage", json=each).raise_for_status()
 
         pushed = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
@@ -223,20 +223,20 @@ def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) 
         again = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
             app, ["dashboards", "push", str(file), "--url", service.url, "--json"], catch_exceptions=False
         )
-        asked = CliRunner().invoke(app, ["impact", "sales.db/orders:price", "--change", "drop", "--url", service.url])
+        impact = CliRunner().invoke(app, ["impact", "sales.db/orders:price", "--change", "drop", "--url", service.url])
 
     assert pushed.stdout == "revenue.by_supplier: 2 columns from lake.sales.stats\n"
     (query,) = json.loads(again.stdout)
     assert (query["dashboard"], query["query"], query["fault"], query["gaps"]) == ("revenue", "by_supplier", None, [])
     assert query["reads"] == [{"namespace": TRINO, "name": "lake.sales.stats"}]
     assert len(query["columns"]) == 2
-    assert "revenue:by_supplier.total_price" in asked.stdout
-    assert "team:finance" in asked.stdout
+    assert "revenue:by_supplier.total_price" in impact.stdout
+    assert "team:finance" in impact.stdout
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, dict[str, str]]]:
-    """A service that asks who calls, and keys by their roles."""
+    """A service with access control, and API keys by role."""
     home = tmp_path_factory.mktemp("guarded")
     with running(home, "--access") as service:
 
@@ -249,47 +249,47 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
 
 
 def pushed(folder: Path, service: Service, *arguments: str, **variables: str) -> Result:
-    """Push dashboards in a namespace that is called like the folder."""
+    """Push dashboards in a namespace named like the folder."""
     (file := folder / "dashboards.yaml").write_text(f"namespace: {folder.name}\n{FILE}")
     environment = {"HEADWATER_HOME": str(folder / "node"), "HEADWATER_URL": service.url, **variables}
     return CliRunner(env=environment).invoke(app, ["dashboards", "push", str(file), *arguments])
 
 
-def known(folder: Path, service: Service, key: str) -> list[str]:
-    """The dashboards that the service knows of those in the folder."""
+def known_dashboards(folder: Path, service: Service, key: str) -> list[str]:
+    """The folder's dashboards that the service knows."""
     headers = {"authorization": f"Bearer {key}"}
     answer = httpx.get(f"{service.url}/api/v1/namespaces/{folder.name}/datasets", headers=headers)
     return [each["name"] for each in answer.json().get("datasets", ())]
 
 
-def test_a_push_that_the_service_takes_not_is_none(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
+def test_a_push_that_the_service_refuses_fails(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
     service, keys = guarded
 
-    told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
+    result = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
 
-    assert isinstance(told.exception, UnavailableError)
+    assert isinstance(result.exception, UnavailableError)
     waiting = r"\d+ events not sent yet, in .*/node/spool: .* 403 .* its role is read"
-    assert re.match(waiting, str(told.exception))
-    assert told.stdout == ""
-    assert known(tmp_path, service, keys["admin"]) == []
+    assert re.match(waiting, str(result.exception))
+    assert result.stdout == ""
+    assert known_dashboards(tmp_path, service, keys["admin"]) == []
 
 
-def test_a_push_tells_by_the_key_that_it_asks_by(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
+def test_a_push_uses_one_key_to_ask_and_to_send(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
     service, keys = guarded
 
-    told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["admin"])
+    result = pushed(tmp_path, service, HEADWATER_TOKEN=keys["admin"])
 
-    assert told.exit_code == 0
-    assert known(tmp_path, service, keys["admin"]) == ["revenue"]
+    assert result.exit_code == 0
+    assert known_dashboards(tmp_path, service, keys["admin"]) == ["revenue"]
 
 
-@pytest.mark.parametrize("asks", ["read", ""])
-def test_a_push_takes_the_key_of_another_variable(
-    guarded: tuple[Service, dict[str, str]], asks: str, tmp_path: Path
+@pytest.mark.parametrize("default_role", ["read", ""])
+def test_a_push_takes_its_key_from_the_named_variable(
+    guarded: tuple[Service, dict[str, str]], default_role: str, tmp_path: Path
 ) -> None:
     service, keys = guarded
-    tells = {"MINE": keys["ingest" if asks else "admin"]}
+    variables = {"MINE": keys["ingest" if default_role else "admin"]}
 
-    told = pushed(tmp_path, service, "--token-env", "MINE", HEADWATER_TOKEN=keys.get(asks, ""), **tells)
+    result = pushed(tmp_path, service, "--token-env", "MINE", HEADWATER_TOKEN=keys.get(default_role, ""), **variables)
 
-    assert told.exit_code == 0, told.exception
+    assert result.exit_code == 0, result.exception

@@ -1,4 +1,4 @@
-"""What the reads say about datasets and their versions whose truth is known."""
+"""Datasets and their versions in the reads, compared with known ones."""
 
 import json
 from contextlib import closing
@@ -16,7 +16,7 @@ from tests.support.lineage_events import LAKE, job, run_event, symlinks
 from tests.support.reads import read_everything
 
 
-def test_a_dataset_is_one_under_all_its_names_also_when_the_evidence_comes_late(client: TestClient) -> None:
+def test_names_of_a_dataset_are_joined_also_when_the_symlink_arrives_late(client: TestClient) -> None:
     post(client, run_event("w", "COMPLETE", 1, job=job("write"), outputs=[dataset("wh/orders", "s3://b")]))
     post(client, run_event("r", "COMPLETE", 2, job=job("read"), inputs=[dataset("sales.orders", "glue")]))
     apart = get(client, "/api/v1/lineage?nodeId=job:etl:read")["graph"]
@@ -44,7 +44,7 @@ def test_a_dataset_is_one_under_all_its_names_also_when_the_evidence_comes_late(
     assert get(client, "/api/v1/summary")["datasets"] == 1
 
 
-def test_a_dataset_says_what_a_producer_called_it_in_the_graph_too(client: TestClient) -> None:
+def test_the_type_of_a_dataset_is_shown_in_the_graph_too(client: TestClient) -> None:
     board = dataset("sales", "bi", datasetType=facet(datasetType="DASHBOARD"))
     post(client, run_event("r", "COMPLETE", 1, inputs=[dataset("orders")], outputs=[board]))
 
@@ -55,7 +55,7 @@ def test_a_dataset_says_what_a_producer_called_it_in_the_graph_too(client: TestC
     assert "datasetType" not in graph["dataset:lake:orders"]
 
 
-def test_versions_go_from_one_change_of_schema_to_the_next_and_back(client: TestClient) -> None:
+def test_each_change_of_schema_makes_a_version_and_a_change_back_repeats_one(client: TestClient) -> None:
     for second, columns in ((1, "a"), (2, "a"), (3, "ab"), (5, "a")):
         post(client, run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns))]))
 
@@ -80,15 +80,15 @@ def test_a_late_event_falls_between_versions(client: TestClient) -> None:
     assert (before, get(client, f"{LAKE}/t/versions")["totalCount"]) == (1, 3)
 
 
-def test_a_run_shows_the_version_it_met_not_the_newest(client: TestClient) -> None:
+def test_a_run_shows_the_version_it_read_and_not_the_newest(client: TestClient) -> None:
     post(client, run_event("w1", "COMPLETE", 1, outputs=[dataset("t", schema=schema("a"))]))
     post(client, run_event("reader", "COMPLETE", 2, job=job("read"), inputs=[dataset("t")]))
     post(client, run_event("w2", "COMPLETE", 3, outputs=[dataset("t", schema=schema("a", "b"))]))
 
-    (met,) = get(client, "/api/v1/jobs/runs/reader")["inputDatasetVersions"]
+    (read_version,) = get(client, "/api/v1/jobs/runs/reader")["inputDatasetVersions"]
     newest, oldest = get(client, f"{LAKE}/t/versions")["versions"]
 
-    assert met["datasetVersionId"]["version"] == oldest["version"] != newest["version"]
+    assert read_version["datasetVersionId"]["version"] == oldest["version"] != newest["version"]
     assert get(client, f"{LAKE}/t/versions/{oldest['version']}")["fields"][0]["name"] == "a"
 
 
@@ -104,8 +104,8 @@ def test_a_snapshot_id_makes_a_version_too(client: TestClient) -> None:
     assert len({version["currentSchemaVersion"] for version in versions}) == 1
 
 
-@pytest.mark.parametrize("added", ["b", "c", "d", "e"])  # whatever the digests: without a rule they would decide
-def test_a_table_that_a_run_reads_and_writes_is_as_it_was_written(client: TestClient, added: str) -> None:
+@pytest.mark.parametrize("added", ["b", "c", "d", "e"])  # various digests: without a rule they would decide the order
+def test_a_table_that_a_run_reads_and_writes_has_the_version_written(client: TestClient, added: str) -> None:
     def merged(second: int, before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
         return run_event(
             f"r{second}", "COMPLETE", second, inputs=[dataset("t", **before)], outputs=[dataset("t", **after)]
@@ -125,8 +125,10 @@ def test_a_table_that_a_run_reads_and_writes_is_as_it_was_written(client: TestCl
     assert shown["currentVersion"] == new["version"]
     assert [each["name"] for each in old["fields"]] == ["a"]
     assert (new["createdByRun"]["id"], old["createdByRun"]) == ("r1", None)
-    met = [run[side][0]["datasetVersionId"]["version"] for side in ("inputDatasetVersions", "outputDatasetVersions")]
-    assert met == [old["version"], new["version"]]
+    run_versions = [
+        run[side][0]["datasetVersionId"]["version"] for side in ("inputDatasetVersions", "outputDatasetVersions")
+    ]
+    assert run_versions == [old["version"], new["version"]]
     assert [(each["column"], each["change"]) for each in drift["changes"]] == [(added, "added")]
 
     post(client, merged(2, shape("11", "a", added), shape("12", "a", added)))
@@ -135,7 +137,7 @@ def test_a_table_that_a_run_reads_and_writes_is_as_it_was_written(client: TestCl
     assert then["currentVersion"] == new["version"]
 
 
-def test_a_table_that_a_job_is_declared_to_read_and_write_is_as_it_is_written(client: TestClient) -> None:
+def test_a_table_that_a_job_is_declared_to_read_and_write_has_the_schema_written(client: TestClient) -> None:
     for number in range(4):
         name = f"t{number}"
         sides = {"inputs": [dataset(name, schema=schema("a"))], "outputs": [dataset(name, schema=schema("a", name))]}
@@ -145,7 +147,7 @@ def test_a_table_that_a_job_is_declared_to_read_and_write_is_as_it_is_written(cl
         assert [each["name"] for each in get(client, f"{LAKE}/{name}")["fields"]] == ["a", name]
 
 
-def test_reads_go_on_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> None:
+def test_reads_still_answer_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> None:
     first = run_event("r", "START", 1, outputs=[dataset("t", schema=schema("a"))])
     written = [{**dataset("t", schema=schema("b")), "outputFacets": {"x": facet()}}, dataset("new", schema=schema("c"))]
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
@@ -157,7 +159,7 @@ def test_reads_go_on_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> No
         read_everything(client)
 
 
-def test_a_declared_dataset_has_the_version_that_was_declared(client: TestClient) -> None:
+def test_a_declared_dataset_has_its_declared_version(client: TestClient) -> None:
     post(
         client,
         {
@@ -174,13 +176,15 @@ def test_a_declared_dataset_has_the_version_that_was_declared(client: TestClient
     assert (shown["description"], shown["currentVersion"]) == ("declared", version["version"])
 
 
-def test_a_version_that_was_declared_has_all_that_its_event_said_of_the_dataset(client: TestClient) -> None:
+def test_a_declared_version_has_all_the_facets_of_its_event(client: TestClient) -> None:
     def declared(second: int, **members: object) -> Body:
         return {"eventTime": f"2026-05-22T14:23:1{second}Z", "producer": "p", **members}
 
     def table(change: str, *columns: str) -> Body:
-        done = facet(lifecycleStateChange=change)
-        return dataset("t", schema=schema(*columns), lifecycleStateChange=done, documentation=facet(description=change))
+        changed = facet(lifecycleStateChange=change)
+        return dataset(
+            "t", schema=schema(*columns), lifecycleStateChange=changed, documentation=facet(description=change)
+        )
 
     by_a_job = {"job": job("load"), "inputs": [dataset("other")], "outputs": [table("ALTER", "a", "b", "c")]}
     post(
@@ -223,9 +227,11 @@ DROPPED = dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
         (run_event("d", "COMPLETE", 3, outputs=[dataset("t")]), True),
         (run_event("w", "COMPLETE", 1, outputs=[dataset("t")]), True),
     ],
-    ids=["written again", "declared again", "read", "told of again by who dropped it", "written before"],
+    ids=["written again", "declared again", "read", "reported again by the job that dropped it", "written before"],
 )
-def test_a_dropped_dataset_that_is_written_again_is_there_again(client: TestClient, since: Body, deleted: bool) -> None:
+def test_a_dropped_dataset_that_is_written_again_is_no_longer_deleted(
+    client: TestClient, since: Body, deleted: bool
+) -> None:
     post(client, run_event("d", "START", 2, outputs=[DROPPED]), since)
 
     assert get(client, f"{LAKE}/t")["deleted"] is deleted
@@ -242,7 +248,7 @@ def dropped(second: int, name: str) -> Body:
 
 
 def written(second: int, name: str, **facets: object) -> list[Body]:
-    """A run that begins to write then, and ends a second later."""
+    """A run that starts to write at `second` and ends a second later."""
     times = (("START", second), ("COMPLETE", second + 1))
     return [run_event(f"w{second}", kind, at, outputs=[dataset(name, **facets)]) for kind, at in times]
 
@@ -268,7 +274,7 @@ BACKED_UP = [*written(1, "t"), renamed(5, "t", "t_old")]
     ],
     ids=["written", "created", "declared", "not", "written before", "old one written", "written, renamed and dropped"],
 )
-def test_a_table_that_was_made_anew_under_its_old_name_is_there_when_what_it_was_before_is_dropped(
+def test_a_table_rebuilt_under_its_old_name_survives_the_drop_of_its_renamed_backup(
     client: TestClient, rebuilt: list[Body], state: str, deleted: bool, order: int
 ) -> None:
     post(client, *[*BACKED_UP, *rebuilt, dropped(20, "t_old")][::order])
@@ -278,18 +284,18 @@ def test_a_table_that_was_made_anew_under_its_old_name_is_there_when_what_it_was
     assert {(each["lastLifecycleState"], each["deleted"]) for each in shown} == {(state, deleted)}
 
 
-def dropping(second: int, *ends: str, told_by: str = "all") -> list[Body]:
-    """A run that is to drop `t`, and tells so in its first event or in all."""
-    told = [DROPPED] if told_by == "all" else []
+def dropping(second: int, *ends: str, reported_by: str = "all") -> list[Body]:
+    """A run that drops `t`, and reports it in its first event or in all."""
+    repeated = [DROPPED] if reported_by == "all" else []
     kinds = enumerate(("START", *ends))
-    return [run_event("drop", kind, second + at, outputs=told if at else [DROPPED]) for at, kind in kinds]
+    return [run_event("drop", kind, second + at, outputs=repeated if at else [DROPPED]) for at, kind in kinds]
 
 
 CREATED = {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("told_by", ["all", "the first"])
+@pytest.mark.parametrize("reported_by", ["all", "the first"])
 @pytest.mark.parametrize(
     ("end", "expected"),
     [
@@ -301,10 +307,10 @@ CREATED = {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}
     ],
     ids=["FAIL", "ABORT", "COMPLETE", "RUNNING", "FAIL and COMPLETE"],
 )
-def test_what_a_run_failed_to_do_to_a_dataset_was_not_done(
-    client: TestClient, end: list[str], told_by: str, expected: tuple[str, bool], order: int
+def test_a_drop_by_a_failed_run_does_not_count(
+    client: TestClient, end: list[str], reported_by: str, expected: tuple[str, bool], order: int
 ) -> None:
-    post(client, *[*written(1, "t", **CREATED), *dropping(10, *end, told_by=told_by)][::order])
+    post(client, *[*written(1, "t", **CREATED), *dropping(10, *end, reported_by=reported_by)][::order])
 
     now, before = (get(client, f"{LAKE}/t{query}") for query in ("", "?asOf=2026-05-22T14:23:10Z"))
 
@@ -312,7 +318,7 @@ def test_what_a_run_failed_to_do_to_a_dataset_was_not_done(
     assert (before["lastLifecycleState"], before["deleted"]) == ("DROP", True)
 
 
-def test_of_a_dataset_of_which_a_run_told_alone_that_failed_nothing_was_done(client: TestClient) -> None:
+def test_a_drop_by_a_failed_run_does_not_count_for_a_dataset_known_only_from_that_run(client: TestClient) -> None:
     post(client, *dropping(10, "FAIL"))
 
     shown = get(client, f"{LAKE}/t")
@@ -334,7 +340,7 @@ SWAP = [renamed(10, "t", "t_old"), renamed(11, "t_new", "t"), dropped(12, "t_old
     ],
     ids=["swapped", "swapped again", "swapped and dropped", "swapped, renamed, dropped", "renamed", "renamed twice"],
 )
-def test_tables_that_change_places_by_their_names_leave_one(
+def test_tables_swapped_by_renames_leave_one_table(
     client: TestClient, events: list[Body], state: str, deleted: bool
 ) -> None:
     post(client, *events)
@@ -344,14 +350,14 @@ def test_tables_that_change_places_by_their_names_leave_one(
     assert (shown["lastLifecycleState"], shown["deleted"]) == (state, deleted)
 
 
-def test_each_version_says_what_was_done_to_the_dataset_with_it(client: TestClient) -> None:
-    def told(second: int, change: str | None, *columns: str) -> Body:
-        done = {} if change is None else {"lifecycleStateChange": facet(lifecycleStateChange=change)}
-        return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns), **done)])
+def test_each_version_has_its_lifecycle_change(client: TestClient) -> None:
+    def changed_by(second: int, change: str | None, *columns: str) -> Body:
+        changed = {} if change is None else {"lifecycleStateChange": facet(lifecycleStateChange=change)}
+        return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns), **changed)])
 
-    post(client, told(1, "CREATE", "a"), told(2, None, "a", "b"), told(3, "DROP", "a", "b"))
+    post(client, changed_by(1, "CREATE", "a"), changed_by(2, None, "a", "b"), changed_by(3, "DROP", "a", "b"))
     dropped, versions = get(client, f"{LAKE}/t"), get(client, f"{LAKE}/t/versions")["versions"]
-    post(client, told(4, None, "a", "b"))
+    post(client, changed_by(4, None, "a", "b"))
     again, then = get(client, f"{LAKE}/t"), get(client, f"{LAKE}/t/versions")["versions"]
 
     assert [each["lifecycleState"] for each in versions] == ["", "CREATE"]
@@ -364,7 +370,7 @@ PLACED = [{**FIELD, "ordinal_position": 1}, {**OTHER_FIELD, "ordinal_position": 
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "are_same"),
+    ("first", "other", "are_same"),
     [
         (facet(fields=[FIELD]), facet(fields=[FIELD], _producer="https://example.org/2"), True),
         (facet(fields=[FIELD]), facet(fields=[FIELD], _schemaURL="https://example.org/2.json"), True),
@@ -376,23 +382,25 @@ PLACED = [{**FIELD, "ordinal_position": 1}, {**OTHER_FIELD, "ordinal_position": 
     ],
     ids=["producer", "schemaURL", "null", "order of places", "description", "order", "taken back"],
 )
-def test_facets_that_say_the_same_make_one_version_whoever_tells_them(
-    client: TestClient, one: Body, other: Body, are_same: bool
+def test_equal_schemas_make_one_version_whoever_reports_them(
+    client: TestClient, first: Body, other: Body, are_same: bool
 ) -> None:
-    told = [
+    events = [
         run_event(f"r{at}", "COMPLETE", at, outputs=[dataset("t", schema=each)])
-        for at, each in ((1, one), (2, other), (3, one))
+        for at, each in ((1, first), (2, other), (3, first))
     ]
-    post(client, *told)
+    post(client, *events)
 
     versions = [each["version"] for each in get(client, f"{LAKE}/t/versions")["versions"]]
-    met = [get(client, f"/api/v1/jobs/runs/r{at}")["outputDatasetVersions"][0]["datasetVersionId"] for at in (1, 2, 3)]
+    run_versions = [
+        get(client, f"/api/v1/jobs/runs/r{at}")["outputDatasetVersions"][0]["datasetVersionId"] for at in (1, 2, 3)
+    ]
 
     assert len(versions) == (1 if are_same else 3)
-    assert [each["version"] == versions[-1] for each in met] == [True, are_same, True]
+    assert [each["version"] == versions[-1] for each in run_versions] == [True, are_same, True]
 
 
-def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:
+def test_nested_columns_are_shown_inside_their_parent(client: TestClient) -> None:
     nested = facet(fields=[{"name": "who", "type": "struct", "fields": [{"name": "id", "type": "int"}]}])
     post(client, event(inputs=[dataset("t", schema=nested)]))
 

@@ -1,4 +1,4 @@
-"""What the demo reads from a service to hold it against what its pipelines say."""
+"""What the demo reads from a service to compare it with its pipelines."""
 
 from collections.abc import Iterator
 
@@ -23,14 +23,14 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceClient]:
         yield client
 
 
-def test_what_all_columns_hang_on_is_known_of_each(client: ServiceClient, size: int) -> None:
+def test_a_source_of_all_columns_is_listed_for_each_column(client: ServiceClient, size: int) -> None:
     known = column_sources(client, DatasetId("lake", f"visitors-{size}"))
 
     keys = {f"GROUP_BY visits-{size}:{name}" for name in named(size)}
     assert known == {name: keys | {f"IDENTITY visits-{size}:{name}"} for name in named(size)}
 
 
-def test_what_comes_from_all_of_a_dataset_is_known_by_its_columns(client: ServiceClient, size: int) -> None:
+def test_a_source_that_is_a_whole_dataset_is_listed_by_its_columns(client: ServiceClient, size: int) -> None:
     known = column_sources(client, DatasetId("lake", f"sums-{size}"))
 
     all_of_it = {f"AGGREGATION visits-{size}:{name}" for name in named(size)}

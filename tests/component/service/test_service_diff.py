@@ -16,15 +16,15 @@ from tests.support.app import Body, dataset, event, facet, get, post, schema, se
 
 MONDAY = "2026-05-18"
 TUESDAY = "2026-05-19"
-Told = tuple[str, str, str]
-"""Way, kind, and the node, or origin > destination, and the facet."""
+Change = tuple[str, str, str]
+"""How it changed, its kind, and the node (or origin > destination) with the facet."""
 
 
 def at(day: str, run: str, **changes: object) -> dict[str, Any]:
     return event(eventType="COMPLETE", eventTime=f"{day}T10:00:00Z", run={"runId": run, "facets": {}}, **changes)
 
 
-def changes_of(answer: Body) -> list[Told]:
+def changes_of(answer: Body) -> list[Change]:
     return [
         (each["change"], each["kind"], "".join(filter(None, (each["nodeId"] or _edge(each), each["facet"]))))
         for each in answer["changes"]
@@ -41,7 +41,7 @@ def columns_from(source: str, column: str, subtype: str = "IDENTITY") -> dict[st
     return facet(fields={column: {"inputFields": inputs}})
 
 
-def test_what_a_run_added_to_the_graph_came(client: TestClient) -> None:
+def test_a_diff_lists_what_a_run_added_to_the_graph(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     mart = {"namespace": "etl", "name": "mart"}
     outputs = [dataset("mart", schema=schema("id"), columnLineage=columns_from("raw", "id"))]
@@ -64,7 +64,7 @@ def test_what_a_run_added_to_the_graph_came(client: TestClient) -> None:
     assert answer["changes"][0]["event"]["eventTime"] == f"{TUESDAY}T10:00:00.000Z"
 
 
-def test_what_came_at_a_time_that_an_answer_shows_came_by_then(client: TestClient) -> None:
+def test_a_time_as_answers_show_it_includes_what_happened_at_that_time(client: TestClient) -> None:
     fine = at(MONDAY, "first", outputs=[dataset("raw")]) | {"eventTime": f"{MONDAY}T10:00:00.123456Z"}
     post(client, at(MONDAY, "before"), fine)
     before, then = f"{MONDAY}T10:00:00.122Z", f"{MONDAY}T10:00:00.123Z"
@@ -77,7 +77,9 @@ def test_what_came_at_a_time_that_an_answer_shows_came_by_then(client: TestClien
 
 
 @pytest.mark.parametrize("about", ["", "&nodeId=dataset:lake:mart", "&nodeId=dataset:lake:raw"])
-def test_a_column_came_from_where_a_name_that_was_quarantined_has_a_place_since(client: TestClient, about: str) -> None:
+def test_a_column_edge_from_a_quarantined_name_comes_with_the_event_that_gives_it_a_namespace(
+    client: TestClient, about: str
+) -> None:
     nowhere = {"namespace": "", "name": "nowhere"}
     columns = facet(fields={"id": {"inputFields": [{**nowhere, "field": "id"}]}})
     raw = {"namespace": "lake", "name": "raw", "type": "TABLE"}
@@ -92,7 +94,7 @@ def test_a_column_came_from_where_a_name_that_was_quarantined_has_a_place_since(
     assert event_of_it["runId"] == "second"
 
 
-def test_a_column_came_by_who_told_of_it_though_others_spell_its_origin_otherwise(client: TestClient) -> None:
+def test_a_column_edge_comes_with_its_event_however_others_spell_the_source(client: TestClient) -> None:
     spelt = {"namespace": "s3a://lake", "name": "/raw/orders/", "field": "id"}
     mart = dataset("mart", columnLineage=facet(fields={"id": {"inputFields": [spelt]}}))
     post(client, at(MONDAY, "first", outputs=[mart]))
@@ -105,7 +107,7 @@ def test_a_column_came_by_who_told_of_it_though_others_spell_its_origin_otherwis
     assert event_of_it["runId"] == "first"
 
 
-def test_a_schema_change_is_told_by_column_with_the_event_that_first_told_it(client: TestClient) -> None:
+def test_a_schema_change_is_listed_by_column_with_the_first_event_that_has_it(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id", "old"))]))
     changed = facet(fields=[{"name": "id", "type": "bigint"}, {"name": "new", "type": "int"}])
     post(client, at(TUESDAY, "second", outputs=[dataset("raw", schema=changed)]))
@@ -127,7 +129,7 @@ def test_a_schema_change_is_told_by_column_with_the_event_that_first_told_it(cli
     assert [each["event"]["runId"] for each in answer["changes"]] == ["second"] * 4
 
 
-def test_the_other_way_round_what_came_went_by_the_same_event(client: TestClient) -> None:
+def test_a_reversed_diff_lists_removals_with_the_same_event(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     post(client, at(TUESDAY, "second", outputs=[dataset("raw", schema=schema("id", "new")), dataset("other")]))
 
@@ -143,15 +145,15 @@ def test_the_other_way_round_what_came_went_by_the_same_event(client: TestClient
 
 
 @pytest.mark.parametrize("size", [0, 1])
-@pytest.mark.parametrize("is_met_first", [True, False])
-def test_an_edge_came_when_a_run_was_the_jobs_and_had_met_the_dataset(
-    client: TestClient, size: int, is_met_first: bool
+@pytest.mark.parametrize("is_dataset_first", [True, False])
+def test_an_edge_comes_with_the_later_of_the_events_that_name_job_and_dataset(
+    client: TestClient, size: int, is_dataset_first: bool
 ) -> None:
     parent = {"run": {"runId": "all"}, "job": {"namespace": "etl", "name": "nightly"}}
-    met = at(MONDAY if is_met_first else TUESDAY, "first", outputs=[dataset("raw")])
-    given = at(TUESDAY if is_met_first else MONDAY, "first", job={"namespace": "etl", "name": "other"})
-    given["run"]["facets"]["parent"] = facet(**parent)  # so it is this job's, whenever the other event was
-    post(client, *((met, given) if is_met_first else (given, met)))
+    with_dataset = at(MONDAY if is_dataset_first else TUESDAY, "first", outputs=[dataset("raw")])
+    of_job = at(TUESDAY if is_dataset_first else MONDAY, "first", job={"namespace": "etl", "name": "other"})
+    of_job["run"]["facets"]["parent"] = facet(**parent)  # so the run belongs to this job, whenever the other event was
+    post(client, *((with_dataset, of_job) if is_dataset_first else (of_job, with_dataset)))
 
     there = get(client, f"/api/v1/diff?from=log:{size}")
     back = get(client, f"/api/v1/diff?to=log:{size}&from=log:2")
@@ -161,7 +163,7 @@ def test_an_edge_came_when_a_run_was_the_jobs_and_had_met_the_dataset(
         assert (edge["destination"], edge["event"]["index"]) == ("dataset:lake:raw", 1)
 
 
-def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient) -> None:
+def test_an_edge_that_a_new_declaration_omits_went_with_it(client: TestClient) -> None:
     declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
     post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
     post(client, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z", "inputs": [dataset("b")]})
@@ -176,7 +178,7 @@ def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient
     assert answer["changes"][1]["event"]["eventType"] == "JOB"
 
 
-def test_what_a_new_declaration_leaves_out_went_by_the_first_that_does(client: TestClient) -> None:
+def test_an_edge_went_with_the_first_declaration_that_omits_it(client: TestClient) -> None:
     declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
     post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
     for hour in (11, 12):
@@ -188,14 +190,14 @@ def test_what_a_new_declaration_leaves_out_went_by_the_first_that_does(client: T
 
 
 def made_from(*columns: str) -> dict[str, Any]:
-    """A dataset with these columns, each made from the one of its name in `raw`."""
+    """A dataset with these columns, each made from the column of the same name in `raw`."""
     fields = {column: columns_from("raw", column)["fields"][column] for column in columns}
     return dataset("mart", schema=schema(*columns), columnLineage=facet(fields=fields))
 
 
 @pytest.mark.parametrize("left", [[made_from("a")], []])
 @pytest.mark.parametrize("ends", [(1, 3), (3, 1)])
-def test_columns_and_datasets_that_a_new_declaration_of_a_job_leaves_out_went_by_it(
+def test_columns_and_datasets_that_a_new_declaration_of_a_job_omits_went_with_it(
     client: TestClient, left: list[dict[str, Any]], ends: tuple[int, int]
 ) -> None:
     job = {key: value for key, value in event().items() if key not in ("run", "eventType", "inputs", "outputs")}
@@ -211,7 +213,7 @@ def test_columns_and_datasets_that_a_new_declaration_of_a_job_leaves_out_went_by
     assert [each["event"] and each["event"]["index"] for each in changes] == [1] * len(changes)
 
 
-def test_columns_that_a_new_declaration_of_a_dataset_leaves_out_went_by_it(client: TestClient) -> None:
+def test_columns_that_a_new_declaration_of_a_dataset_omits_went_with_it(client: TestClient) -> None:
     for hour, columns in ((10, "ab"), (11, "a"), (12, "a")):
         post(client, _declared(f"{MONDAY}T{hour}:00:00Z", made_from(*columns)))
 
@@ -221,14 +223,14 @@ def test_columns_that_a_new_declaration_of_a_dataset_leaves_out_went_by_it(clien
     assert {each["event"]["index"] for each in changes} == {1}
 
 
-@pytest.mark.parametrize("asked", ["from=log:1&to=log:4", "from=log:4&to=log:1"])
-def test_what_a_run_took_along_to_another_job_went_and_came_by_one_event(client: TestClient, asked: str) -> None:
+@pytest.mark.parametrize("query", ["from=log:1&to=log:4", "from=log:4&to=log:1"])
+def test_edges_of_a_run_that_moves_to_another_job_went_and_came_with_one_event(client: TestClient, query: str) -> None:
     mart = {"job": {"namespace": "etl", "name": "load.mart"}, "inputs": [dataset("raw")], "outputs": [dataset("mart")]}
-    said: list[Body] = [{"inputs": [dataset("raw")]}, mart, mart, mart]
-    for minute, (kind, says) in enumerate(zip(("START", "RUNNING", "RUNNING", "COMPLETE"), said, strict=True)):
-        post(client, event(eventType=kind, eventTime=f"{MONDAY}T10:{minute:02d}:00Z", **says))
+    members: list[Body] = [{"inputs": [dataset("raw")]}, mart, mart, mart]
+    for minute, (kind, more) in enumerate(zip(("START", "RUNNING", "RUNNING", "COMPLETE"), members, strict=True)):
+        post(client, event(eventType=kind, eventTime=f"{MONDAY}T10:{minute:02d}:00Z", **more))
 
-    changes = get(client, f"/api/v1/diff?{asked}")["changes"]
+    changes = get(client, f"/api/v1/diff?{query}")["changes"]
 
     ways = {each["change"] for each in changes if each["kind"] in ("job", "edge")}
     assert ways == {"came", "went"}
@@ -236,12 +238,12 @@ def test_what_a_run_took_along_to_another_job_went_and_came_by_one_event(client:
 
 
 def handed_over(*others: str) -> dict[str, Any]:
-    """What a job says that takes data from other jobs, without a dataset between."""
+    """Job facets of a job that takes data directly from other jobs, without a dataset between."""
     inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in others]
     return {"lineage": facet(entries=[{"type": "JOB", "inputs": inputs}])}
 
 
-def test_data_that_jobs_hand_to_jobs_is_an_edge_by_who_told_it(client: TestClient) -> None:
+def test_data_passed_between_jobs_is_an_edge_with_the_event_that_reports_it(client: TestClient) -> None:
     load = {"namespace": "etl", "name": "load"}
     run = event(eventTime=f"{MONDAY}T10:00:00Z", job={**load, "facets": handed_over("fetch")})
     declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
@@ -258,10 +260,10 @@ def test_data_that_jobs_hand_to_jobs_is_an_edge_by_who_told_it(client: TestClien
     went = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z")
     assert changes_of(went)[-1] == ("went", "edge", "job:etl:ask > job:etl:load")
     assert went["changes"][-1]["event"]["index"] == 2
-    assert len(changes_of(went)) == 2, "the job that nobody names any more went, too"
+    assert len(changes_of(went)) == 2, "the job that is no longer named went, too"
 
 
-def test_an_edge_between_jobs_came_when_the_run_that_told_of_it_was_the_jobs(client: TestClient) -> None:
+def test_an_edge_between_jobs_comes_with_the_event_that_assigns_its_run_to_the_job(client: TestClient) -> None:
     load, mart = ({"namespace": "etl", "name": name} for name in ("load", "mart"))
     post(client, event(eventTime=f"{MONDAY}T10:00:00Z", job={**mart, "facets": handed_over("fetch")}))
     post(client, event(eventTime=f"{MONDAY}T11:00:00Z", job=load))
@@ -272,7 +274,7 @@ def test_an_edge_between_jobs_came_when_the_run_that_told_of_it_was_the_jobs(cli
     assert edge["event"]["index"] == 1
 
 
-def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client: TestClient) -> None:
+def test_a_dataset_that_gets_another_name_is_one_change_without_changes_of_its_edges(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("b")]))
     alias = facet(identifiers=[{"namespace": "glue", "name": "a", "type": "TABLE"}])
     post(client, at(TUESDAY, "second", outputs=[dataset("b", symlinks=alias)]))
@@ -288,28 +290,28 @@ def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client
 
 
 def joined_by(event_index: int, client: TestClient) -> None:
-    """A job that writes `lake` `a`, and one that reads `glue` `b`, which an event then says are one table."""
+    """A job writes `lake` `a`, another reads `glue` `b`, and the event at this index says that they are one table."""
     alias = facet(identifiers=[{"namespace": "glue", "name": "b", "type": "TABLE"}])
     mart = {"namespace": "etl", "name": "mart"}
     columns = columns_from("a", "id")
     copy = {"namespace": "etl", "name": "copy"}
-    told = [
+    events = [
         at(MONDAY, "first", outputs=[dataset("a", schema=schema("id"))]),
         at(MONDAY, "second", job=mart, inputs=[dataset("b", "glue")], outputs=[dataset("m")]),
         at(MONDAY, "third", job=copy, inputs=[dataset("a")], outputs=[dataset("c", columnLineage=columns)]),
     ]
-    told.insert(event_index, _declared(f"{TUESDAY}T10:00:00Z", dataset("a", symlinks=alias)))
-    post(client, *told)
+    events.insert(event_index, _declared(f"{TUESDAY}T10:00:00Z", dataset("a", symlinks=alias)))
+    post(client, *events)
 
 
 @pytest.mark.parametrize("node", ["", "&nodeId=dataset:glue:b"])
-def test_of_two_datasets_that_turn_out_to_be_one_one_changes_and_one_goes(client: TestClient, node: str) -> None:
+def test_when_two_datasets_are_joined_one_changes_and_one_goes(client: TestClient, node: str) -> None:
     joined_by(3, client)
 
     by_log = [get(client, f"/api/v1/diff?from=log:{begin}&to=log:{end}{node}") for begin, end in ((3, 4), (4, 3))]
     by_time = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z{node}")
 
-    there = [
+    changes = [
         ("changed", "dataset", "dataset:glue:b"),
         ("went", "dataset", "dataset:lake:a"),
         ("came", "schema", "dataset:glue:b"),
@@ -323,7 +325,7 @@ def test_of_two_datasets_that_turn_out_to_be_one_one_changes_and_one_goes(client
         ("came", "columnEdge", "datasetField:glue:b:id > datasetField:lake:c:id"),
         ("went", "columnEdge", "datasetField:lake:a:id > datasetField:lake:c:id"),
     ]
-    expected = [told for told in there if "glue" in told[2] or not node]
+    expected = [change for change in changes if "glue" in change[2] or not node]
     assert changes_of(by_log[0]) == expected
     assert changes_of(by_time) == expected
     assert changes_of(by_log[1]) == [(_BACK[way], kind, what) for way, kind, what in expected]
@@ -334,7 +336,7 @@ def test_of_two_datasets_that_turn_out_to_be_one_one_changes_and_one_goes(client
 
 
 @pytest.mark.parametrize("ends", [(4, 5), (5, 4)])
-def test_what_fell_apart_and_what_became_one_again_is_of_the_edit_that_says_so(
+def test_separated_and_rejoined_names_are_listed_with_the_edit_that_did_it(
     client: TestClient, ends: tuple[int, int]
 ) -> None:
     joined_by(0, client)
@@ -349,7 +351,7 @@ def test_what_fell_apart_and_what_became_one_again_is_of_the_edit_that_says_so(
     assert {each["event"] and each["event"]["index"] for each in again["changes"]} == {5}
 
 
-def test_a_further_name_is_of_the_event_that_gives_it_and_not_of_one_that_gives_a_known_name(
+def test_a_new_name_is_listed_with_the_first_event_that_has_it(
     client: TestClient,
 ) -> None:
     known, new = ({"namespace": "glue", "name": name, "type": "TABLE"} for name in "bc")
@@ -362,14 +364,16 @@ def test_a_further_name_is_of_the_event_that_gives_it_and_not_of_one_that_gives_
     assert change["event"]["index"] == 2
 
 
-def test_a_name_that_turns_out_to_be_of_a_known_table_is_of_the_event_that_says_so(client: TestClient) -> None:
+def test_a_name_resolved_to_a_known_table_is_listed_with_the_event_that_resolves_it(client: TestClient) -> None:
     glue = facet(framework="iceberg", type="glue", name="lake", warehouseUri="s3://warehouse")
 
     def table(name: str) -> dict[str, Any]:
         return dataset(name, "s3://warehouse", catalog=glue)
 
     flink = {"namespace": "etl", "name": "flink"}
-    post(client, at(MONDAY, "first", job=flink, outputs=[dataset("lake.sales.orders", "")]))  # which one is not told
+    post(
+        client, at(MONDAY, "first", job=flink, outputs=[dataset("lake.sales.orders", "")])
+    )  # its namespace is not reported
     post(client, at(MONDAY, "other", outputs=[table("sales.db/others")]))
     post(client, at(TUESDAY, "second", inputs=[table("sales/orders")]))
     post(client, at("2026-05-20", "third", inputs=[table("sales/orders"), table("sales.db/orders")]))
@@ -386,7 +390,7 @@ def test_a_name_that_turns_out_to_be_of_a_known_table_is_of_the_event_that_says_
     assert {*change["after"]} - {*change["before"]} == {"dataset:s3://warehouse:sales.db/orders"}
 
 
-def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> None:
+def test_a_changed_query_is_listed_with_both_texts(client: TestClient) -> None:
     for day, run, query in (
         (MONDAY, "first", "SELECT 1"),
         (TUESDAY, "second", "SELECT 2"),
@@ -404,7 +408,7 @@ def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> Non
     assert answer["changes"][0]["event"]["runId"] == "second"
 
 
-def test_another_owner_another_tag_and_a_drop_are_told_of_a_dataset(client: TestClient) -> None:
+def test_a_new_owner_a_new_tag_and_a_drop_of_a_dataset_are_listed(client: TestClient) -> None:
     def table(*owners: str, **facets: object) -> dict[str, Any]:
         return dataset("raw", ownership=facet(owners=[{"name": name} for name in owners]), **facets)
 
@@ -418,21 +422,21 @@ def test_another_owner_another_tag_and_a_drop_are_told_of_a_dataset(client: Test
     with_the_run = get(client, "/api/v1/diff?from=log:1&to=log:2")
     and_owners = get(client, "/api/v1/diff?from=log:2&to=log:3&nodeId=dataset:lake:raw")
 
-    told = [
+    changes = [
         (each["change"], each["facet"], each["event"]["index"]) for each in with_the_run["changes"] if each["facet"]
     ]
-    assert told == [("came", "lifecycleStateChange", 1), ("came", "tags", 1)]
+    assert changes == [("came", "lifecycleStateChange", 1), ("came", "tags", 1)]
     assert [(each["change"], each["facet"], each["after"]) for each in and_owners["changes"] if each["facet"]] == [
         ("changed", "ownership", {"owners": [{"name": "eve"}]})
     ]
 
 
 def declared(day: str, **facets: object) -> dict[str, Any]:
-    said = {**event(eventTime=f"{day}T10:00:00Z"), "dataset": dataset("raw", **facets)}
-    return {key: value for key, value in said.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
+    body = {**event(eventTime=f"{day}T10:00:00Z"), "dataset": dataset("raw", **facets)}
+    return {key: value for key, value in body.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
 
 
-def test_what_a_dataset_was_declared_to_be_went_by_the_declaration_that_no_longer_says_it(client: TestClient) -> None:
+def test_a_declared_facet_went_with_the_declaration_that_omits_it(client: TestClient) -> None:
     owners = facet(owners=[{"name": "ada"}])
     post(client, declared(MONDAY, ownership=owners, schema=schema("id")))
     post(client, {**at(MONDAY, "reads", inputs=[dataset("raw")])})
@@ -463,10 +467,10 @@ def test_what_a_dataset_was_declared_to_be_went_by_the_declaration_that_no_longe
     assert {index for *_, index in backwards} == {2}
 
 
-def test_a_schema_that_another_name_hid_for_a_while_is_of_the_event_that_told_it(client: TestClient) -> None:
-    one, other = dataset("t", "s3a://lake", schema=schema("id")), dataset("t", "s3://lake", schema=schema("b"))
-    told = [(10, one), (11, other), (12, dataset("t", "s3://lake"))]
-    post(client, *(_declared(f"{MONDAY}T{hour}:00:00Z", each) for hour, each in told))
+def test_a_schema_once_hidden_by_another_name_is_listed_with_the_event_that_has_it(client: TestClient) -> None:
+    first, other = dataset("t", "s3a://lake", schema=schema("id")), dataset("t", "s3://lake", schema=schema("b"))
+    events = [(10, first), (11, other), (12, dataset("t", "s3://lake"))]
+    post(client, *(_declared(f"{MONDAY}T{hour}:00:00Z", each) for hour, each in events))
 
     by_kind = {each["kind"]: each for each in get(client, "/api/v1/diff?from=log:0")["changes"]}
 
@@ -478,9 +482,9 @@ def _declared(time: str, about: dict[str, Any]) -> dict[str, Any]:
     return {"eventTime": time, "producer": "https://example.org/producer", "dataset": about}
 
 
-def test_a_tag_that_people_put_or_take_off_is_told_of_job_dataset_and_column(client: TestClient) -> None:
-    told = facet(tags=[{"key": "raw", "value": "true"}, {"key": "pii", "value": "true", "field": "id"}])
-    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"), tags=told)]))
+def test_tags_put_and_removed_over_the_api_are_listed_for_job_dataset_and_column(client: TestClient) -> None:
+    tags = facet(tags=[{"key": "raw", "value": "true"}, {"key": "pii", "value": "true", "field": "id"}])
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"), tags=tags)]))
     of_dataset = "/api/v1/namespaces/lake/datasets/raw"
     for method, path in (
         ("POST", f"{of_dataset}/tags/GOLD"),
@@ -519,7 +523,7 @@ def test_a_tag_that_people_put_or_take_off_is_told_of_job_dataset_and_column(cli
     ]
 
 
-def test_the_order_of_parameters_is_no_difference(client: TestClient) -> None:
+def test_the_order_of_parameters_makes_no_difference(client: TestClient) -> None:
     both = [{"key": "date", "value": "18"}, {"key": "mode", "value": "full"}]
     for name, parameters in (("first", both), ("second", both[::-1])):
         facets = {"executionParameters": facet(parameters=parameters)}
@@ -529,7 +533,7 @@ def test_the_order_of_parameters_is_no_difference(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("bound", [f"asOf={MONDAY}T23:00:00Z", "logSize=2"])
-def test_two_runs_are_compared_by_what_they_had_told_by_then(client: TestClient, bound: str) -> None:
+def test_two_runs_are_compared_by_their_events_up_to_the_bound(client: TestClient, bound: str) -> None:
     def run(day: str, name: str, value: str) -> dict[str, Any]:
         facets = {"executionParameters": facet(parameters=[{"key": "date", "value": value}])}
         return {**at(day, name), "run": {"runId": name, "facets": facets}}
@@ -543,8 +547,8 @@ def test_two_runs_are_compared_by_what_they_had_told_by_then(client: TestClient,
 def test_two_runs_differ_in_parameters_inputs_and_schemas(client: TestClient) -> None:
     def run(day: str, name: str, value: str, source: str, *columns: str) -> dict[str, Any]:
         parameters = facet(parameters=[{"key": "date", "value": value}])
-        told = at(day, name, inputs=[dataset(source)], outputs=[dataset("mart", schema=schema(*columns))])
-        return {**told, "run": {"runId": name, "facets": {"executionParameters": parameters}}}
+        reported = at(day, name, inputs=[dataset(source)], outputs=[dataset("mart", schema=schema(*columns))])
+        return {**reported, "run": {"runId": name, "facets": {"executionParameters": parameters}}}
 
     post(client, run(MONDAY, "first", "18", "raw", "id"), run(TUESDAY, "second", "19", "raw2", "id", "day"))
 
@@ -570,17 +574,17 @@ def test_two_runs_differ_in_parameters_inputs_and_schemas(client: TestClient) ->
     assert (answer["from"]["runId"], answer["to"]["runId"]) == ("first", "second")
 
 
-def test_a_page_is_a_part_of_the_whole_in_its_order(client: TestClient) -> None:
+def test_pages_have_all_changes_in_order(client: TestClient) -> None:
     post(client, at(MONDAY, "first"), at(TUESDAY, "second", outputs=[dataset(name) for name in "cab"]))
-    whole = get(client, "/api/v1/diff?from=log:1")
+    complete = get(client, "/api/v1/diff?from=log:1")
 
     pages = [get(client, f"/api/v1/diff?from=log:1&limit=2&offset={offset}") for offset in (0, 2, 4, 6)]
 
-    assert [change for page in pages for change in page["changes"]] == whole["changes"]
+    assert [change for page in pages for change in page["changes"]] == complete["changes"]
     assert {page["totalCount"] for page in pages} == {6}
 
 
-def test_only_what_touches_a_namespace_is_told_where_one_is_named(client: TestClient) -> None:
+def test_a_diff_of_a_namespace_lists_only_changes_that_touch_it(client: TestClient) -> None:
     post(client, at(MONDAY, "first"), at(TUESDAY, "second", outputs=[dataset("a"), dataset("b", "other")]))
 
     answer = get(client, "/api/v1/diff?from=log:1&namespace=other")
@@ -601,7 +605,7 @@ def test_nothing_is_different_between_a_time_and_itself(client: TestClient) -> N
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "told"),
+    ("query", "status", "message"),
     [
         ("", 400, "from"),
         ("to=log:1", 400, "from"),
@@ -619,16 +623,16 @@ def test_nothing_is_different_between_a_time_and_itself(client: TestClient) -> N
         ("from=log:1&nodeId=job:etl:nothing", 404, "nothing"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(client: TestClient, query: str, status: int, told: str) -> None:
+def test_an_invalid_comparison_is_refused(client: TestClient, query: str, status: int, message: str) -> None:
     post(client, at(MONDAY, "first"))
 
     answer = client.get(f"/api/v1/diff?{query}")
 
     assert answer.status_code == status
-    assert told in answer.json()["message"]
+    assert message in answer.json()["message"]
 
 
-def test_datasets_that_became_one_are_several_on_the_way_back(client: TestClient) -> None:
+def test_joined_datasets_are_several_in_the_reversed_diff(client: TestClient) -> None:
     names = ["raw", "raw2", "raw3", "raw4", "raw5"]
     for name in names:
         post(client, at(MONDAY, name, outputs=[dataset(name, schema=schema(name))]))
@@ -637,13 +641,15 @@ def test_datasets_that_became_one_are_several_on_the_way_back(client: TestClient
 
     back = get(client, "/api/v1/diff?from=log:6&to=log:5&limit=1000")
 
-    assert [told for told in changes_of(back) if told[1] == "dataset"] == [
+    assert [change for change in changes_of(back) if change[1] == "dataset"] == [
         ("changed", "dataset", "dataset:lake:raw"),
         *(("came", "dataset", f"dataset:lake:{name}") for name in names[1:]),
     ]
 
 
-def test_a_job_of_which_only_parts_of_its_runs_spoke_writes_what_turned_out_to_be_meant(client: TestClient) -> None:
+def test_a_job_known_from_declarations_and_child_runs_gets_an_edge_when_its_output_is_resolved(
+    client: TestClient,
+) -> None:
     load, mart = ({"job": {"namespace": "etl", "name": name}} for name in ("load", "mart"))
     part = {"runId": "part", "facets": {"parent": facet(run={"runId": "silent"}, **load)}}
     post(client, {**at(MONDAY, "part", **mart), "run": part})
@@ -657,7 +663,7 @@ def test_a_job_of_which_only_parts_of_its_runs_spoke_writes_what_turned_out_to_b
     assert ("came", "edge", "job:etl:load > dataset:lake:raw") in changes_of(answer)
 
 
-def test_what_a_declaration_says_of_a_dataset_that_it_names_twice_all_counts(client: TestClient) -> None:
+def test_all_facets_of_a_dataset_named_twice_in_a_declaration_count(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     twice = [dataset("raw"), dataset("raw", schema=schema("other"))]
     declared = {**event(outputs=twice), "eventTime": f"{MONDAY}T10:00:01Z"}
@@ -671,7 +677,7 @@ def test_what_a_declaration_says_of_a_dataset_that_it_names_twice_all_counts(cli
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs, ends=st.tuples(st.integers(0, 14), st.integers(0, 14)))
-def test_the_way_back_undoes_the_way_there(log: list[bytes], ends: tuple[int, int]) -> None:
+def test_a_reversed_diff_undoes_the_diff(log: list[bytes], ends: tuple[int, int]) -> None:
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         for raw in log:
             client.post("/api/v1/lineage", content=raw)
@@ -702,7 +708,7 @@ def test_any_two_moments_can_be_compared(log: list[bytes], ends: tuple[int, int]
 
 
 def within(client: TestClient, ends: tuple[int, int]) -> list[int]:
-    """Sizes of the log, none of them beyond it."""
+    """Log sizes, limited to the size of the log."""
     size = get(client, "/api/v1/events?limit=0")["totalCount"]
     return [min(each, size) for each in ends]
 
@@ -711,11 +717,11 @@ _BACK = {"came": "went", "went": "came", "changed": "changed"}
 
 
 def _ways(changes: list[Body]) -> Counter[tuple[str, ...]]:
-    """Without datasets' own names, which are those of the graph that is compared with."""
+    """Changes without names of datasets, which are the names in the graph compared with."""
     return Counter((each["change"], each["kind"], str(each["facet"])) for each in changes)
 
 
-def test_what_was_deleted_went_by_the_edit_and_what_an_event_brought_back_came_by_it(client: TestClient) -> None:
+def test_a_deletion_is_listed_with_its_edit_and_a_return_with_its_event(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     assert client.delete("/api/v1/namespaces/lake/datasets/raw").status_code == 200
     post(client, at(TUESDAY, "second", outputs=[dataset("raw")]))
@@ -731,7 +737,7 @@ def test_what_was_deleted_went_by_the_edit_and_what_an_event_brought_back_came_b
 
 @pytest.fixture
 def of_one_deleted(client: TestClient) -> TestClient:
-    """The middle one of three datasets, each made from the one before, was deleted; its job began again since."""
+    """Three datasets in a chain, of which the middle was deleted; its job has started again since."""
     raw = dataset("raw", schema=schema("id"))
     orders = dataset("orders", schema=schema("id"), columnLineage=columns_from("raw", "id"))
     sales = dataset("sales", schema=schema("id"), columnLineage=columns_from("orders", "id"))
@@ -753,22 +759,22 @@ OF_ORDERS = {
 
 @pytest.mark.parametrize("before", ["log:2", f"{MONDAY}T23:00:00Z"])
 @pytest.mark.parametrize("node", ["", "&nodeId=dataset:lake:orders"])
-def test_the_edges_of_a_deleted_dataset_went_by_the_edit(of_one_deleted: TestClient, before: str, node: str) -> None:
+def test_the_edges_of_a_deleted_dataset_went_with_the_edit(of_one_deleted: TestClient, before: str, node: str) -> None:
     answer = get(of_one_deleted, f"/api/v1/diff?from={before}{node}")
 
     assert set(changes_of(answer)) >= OF_ORDERS
     assert {(each["event"]["index"], each["event"]["eventType"]) for each in answer["changes"]} == {(2, "EDIT")}
 
 
-def test_what_is_deleted_by_now_came_with_no_edge(of_one_deleted: TestClient) -> None:
+def test_a_deleted_dataset_has_no_edge_in_a_diff_from_the_beginning(of_one_deleted: TestClient) -> None:
     answer = get(of_one_deleted, "/api/v1/diff?from=log:0")
 
-    assert not [told for told in changes_of(answer) if "orders" in told[2]]
+    assert not [change for change in changes_of(answer) if "orders" in change[2]]
 
 
-def test_the_edges_of_a_dataset_came_back_with_it(of_one_deleted: TestClient) -> None:
+def test_the_edges_of_a_dataset_come_back_with_it(of_one_deleted: TestClient) -> None:
     post(of_one_deleted, at("2026-05-24", "fourth", outputs=[dataset("orders")]))
 
     answer = get(of_one_deleted, "/api/v1/diff?from=log:4&to=log:5")
 
-    assert set(changes_of(answer)) >= {("came", *told) for _, *told in OF_ORDERS}
+    assert set(changes_of(answer)) >= {("came", *change) for _, *change in OF_ORDERS}

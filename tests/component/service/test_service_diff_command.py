@@ -1,4 +1,4 @@
-"""`headwater diff`, and `--as-of` of the commands that walk, as people and scripts meet them."""
+"""`headwater diff`, and the option `--as-of` of commands that walk the graph."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ THEN = "2026-05-18T12:00:00Z"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         for day, run, date, columns in (("18", "first", "17", ["id"]), ("19", "second", "18", ["id", "price"])):
-            told = event(
+            body = event(
                 eventType="COMPLETE",
                 eventTime=f"2026-05-{day}T10:00:00Z",
                 run={
@@ -29,18 +29,18 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 inputs=[dataset("raw"), *([dataset("prices")] if run == "second" else [])],
                 outputs=[dataset("orders", schema=schema(*columns))],
             )
-            httpx.post(f"{service.url}/api/v1/lineage", json=told).raise_for_status()
+            httpx.post(f"{service.url}/api/v1/lineage", json=body).raise_for_status()
         yield service.url
 
 
-def told(*arguments: str) -> str:
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+def output_of(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
-def test_diff_tells_people_what_came_and_by_which_event(url: str) -> None:
-    lines = told("diff", THEN, "--url", url).splitlines()
+def test_diff_lists_each_change_with_its_event(url: str) -> None:
+    lines = output_of("diff", THEN, "--url", url).splitlines()
 
     by = "  · etl:load · COMPLETE at 2026-05-19T10:00:00.000Z · entry 1 of the log"
     assert lines == [
@@ -52,59 +52,59 @@ def test_diff_tells_people_what_came_and_by_which_event(url: str) -> None:
     ]
 
 
-def test_diff_takes_runs_as_answers_name_them(url: str) -> None:
-    named = told("diff", "run:first", "run:second", "--runs", "--url", url)
+def test_diff_accepts_runs_with_the_prefix_of_answers(url: str) -> None:
+    named = output_of("diff", "run:first", "run:second", "--runs", "--url", url)
 
-    assert named == told("diff", "first", "second", "--runs", "--url", url)
+    assert named == output_of("diff", "first", "second", "--runs", "--url", url)
 
 
 @pytest.mark.parametrize("arguments", [("run:second",), ("second",), ("orders", "--run", "run:second")])
-def test_root_cause_takes_a_run_in_either_form(url: str, arguments: tuple[str, ...]) -> None:
-    answer = json.loads(told("root-cause", *arguments, "--json", "--url", url))
+def test_root_cause_accepts_a_run_in_either_form(url: str, arguments: tuple[str, ...]) -> None:
+    answer = json.loads(output_of("root-cause", *arguments, "--json", "--url", url))
 
     assert answer["run"]["id"] == "second"
 
 
-def test_root_cause_of_what_there_is_not_tells_of_datasets(url: str) -> None:
-    done = CliRunner().invoke(app, ["root-cause", "third", "--url", url])
+def test_root_cause_of_an_unknown_name_reports_that_no_dataset_has_it(url: str) -> None:
+    result = CliRunner().invoke(app, ["root-cause", "third", "--url", url])
 
-    assert str(done.exception).startswith("no dataset has the name 'third'; ")
+    assert str(result.exception).startswith("no dataset has the name 'third'; ")
 
 
 def test_diff_of_two_runs_shows_each_parameter_that_differs(url: str) -> None:
-    lines = told("diff", "first", "second", "--runs", "--url", url).splitlines()
+    lines = output_of("diff", "first", "second", "--runs", "--url", url).splitlines()
 
     assert lines[0].startswith("~ facet of the run executionParameters  · etl:load · ")
     assert lines[1] == '    parameters[day].value: "17" → "18"'
     assert lines[-1] == "3 added, 0 removed, 2 changed"
 
 
-def test_diff_tells_a_script_the_whole_answer_of_the_service(url: str) -> None:
-    answer = json.loads(told("diff", "log:1", "--dataset", "orders", "--json", "--url", url))
+def test_diff_prints_the_answer_of_the_service_as_json(url: str) -> None:
+    answer = json.loads(output_of("diff", "log:1", "--dataset", "orders", "--json", "--url", url))
 
-    asked = {"from": "log:1", "nodeId": "dataset:lake:orders"}
-    assert answer["changes"] == httpx.get(f"{url}/api/v1/diff", params=asked).json()["changes"]
+    query = {"from": "log:1", "nodeId": "dataset:lake:orders"}
+    assert answer["changes"] == httpx.get(f"{url}/api/v1/diff", params=query).json()["changes"]
     assert answer["totalCount"] == 2
 
 
-def test_diff_says_so_where_nothing_is_different(url: str) -> None:
-    assert told("diff", "log:2", "--url", url) == "no differences\n"
+def test_diff_reports_that_there_are_no_differences(url: str) -> None:
+    assert output_of("diff", "log:2", "--url", url) == "no differences\n"
 
 
-def test_trace_shows_what_a_dataset_was_made_from_then(url: str) -> None:
+def test_trace_as_of_a_time_shows_the_sources_of_that_time(url: str) -> None:
     now, then = (
-        {node["name"] for node in json.loads(told("trace", "orders", "--json", *bound, "--url", url))["nodes"]}
+        {node["name"] for node in json.loads(output_of("trace", "orders", "--json", *bound, "--url", url))["nodes"]}
         for bound in ((), ("--as-of", THEN))
     )
 
     assert now - then == {"prices"}
 
 
-def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
-    done = CliRunner().invoke(app, ["impact", "prices", "--as-of", THEN, "--url", url])
+def test_impact_as_of_a_time_knows_only_datasets_of_that_time(url: str) -> None:
+    result = CliRunner().invoke(app, ["impact", "prices", "--as-of", THEN, "--url", url])
 
-    assert done.exit_code == 1
-    assert "with the name 'prices'" in str(done.exception)
+    assert result.exit_code == 1
+    assert "with the name 'prices'" in str(result.exception)
 
 
 @pytest.mark.parametrize(
@@ -118,24 +118,24 @@ def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
         (["impact", "orders", "--change", "x"], "--change: expected drop, rename:NEW or retype:TYPE, found 'x'"),
     ],
 )
-def test_what_cannot_be_read_is_told_by_what_was_typed(url: str, call: list[str], words: str) -> None:
-    done = CliRunner().invoke(app, [*call, "--url", url])
+def test_an_unreadable_argument_is_reported_by_its_name(url: str, call: list[str], words: str) -> None:
+    result = CliRunner().invoke(app, [*call, "--url", url])
 
-    assert isinstance(done.exception, InvalidInputError)
-    assert str(done.exception).startswith(words)
+    assert isinstance(result.exception, InvalidInputError)
+    assert str(result.exception).startswith(words)
 
 
 @pytest.mark.parametrize("run", ["run:first", "0198f7d0-1111-7222-8333-444455556666"])
-def test_a_run_where_a_time_is_expected_is_told_how_runs_are_compared(url: str, run: str) -> None:
-    done = CliRunner().invoke(app, ["diff", run, "--url", url])
+def test_a_run_in_place_of_a_time_is_refused_with_how_to_compare_runs(url: str, run: str) -> None:
+    result = CliRunner().invoke(app, ["diff", run, "--url", url])
 
-    assert done.exit_code == 2
-    assert "to compare two runs, add --runs" in " ".join(done.stderr.replace("│", " ").split())
+    assert result.exit_code == 2
+    assert "to compare two runs, add --runs" in " ".join(result.stderr.replace("│", " ").split())
 
 
 @pytest.fixture(scope="module")
 def renamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service that was told of a table, on the next day that it is called otherwise, then that it has an alias."""
+    """A service with a table that was renamed on the next day and got an alias on the day after."""
     former = {"namespace": "lake", "name": "stg_orders"}
     rename = facet(lifecycleStateChange="RENAME", previousIdentifier=former)
     alias = facet(identifiers=[{"namespace": "trino", "name": "orders", "type": "TABLE"}])
@@ -145,10 +145,10 @@ def renamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             ("19", dataset("orders", lifecycleStateChange=rename)),
             ("20", dataset("orders", symlinks=alias)),
         ):
-            told_then = event(
+            body = event(
                 eventType="COMPLETE", eventTime=f"2026-05-{day}T10:00:00Z", run={"runId": day}, outputs=[output]
             )
-            httpx.post(f"{service.url}/api/v1/lineage", json=told_then).raise_for_status()
+            httpx.post(f"{service.url}/api/v1/lineage", json=body).raise_for_status()
         yield service.url
 
 
@@ -162,7 +162,9 @@ def renamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (("log:3", "log:2"), "~ dataset lake:orders  no longer called trino:orders  · "),
     ],
 )
-def test_diff_tells_people_which_names_a_dataset_got_and_lost(renamed: str, ends: tuple[str, str], line: str) -> None:
-    (found,) = (each for each in told("diff", *ends, "--url", renamed).splitlines() if each.startswith("~ dataset"))
+def test_diff_shows_which_names_a_dataset_got_and_lost(renamed: str, ends: tuple[str, str], line: str) -> None:
+    (found,) = (
+        each for each in output_of("diff", *ends, "--url", renamed).splitlines() if each.startswith("~ dataset")
+    )
 
     assert found.startswith(line)

@@ -1,4 +1,4 @@
-"""Schemas that changed, held against events that were put there by hand."""
+"""Changes of schemas, for events with known changes."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -17,9 +17,9 @@ def fields(**types: str) -> Body:
 
 def version(number: int, hour: int, rule: str = "BACKWARD", fits: bool | None = True, **types: str) -> Body:
     subject = {"subject": "orders-value", "version": number, "compatibility": rule, "fitsRule": fits}
-    told = {**dataset("orders", "kafka://broker:9092", schema=fields(**types))}
-    told["facets"]["headwater_subject"] = subject
-    return {"eventTime": f"2026-05-22T{hour:02d}:00:00Z", "producer": "https://example.org/p", "dataset": told} | {
+    declared = {**dataset("orders", "kafka://broker:9092", schema=fields(**types))}
+    declared["facets"]["headwater_subject"] = subject
+    return {"eventTime": f"2026-05-22T{hour:02d}:00:00Z", "producer": "https://example.org/p", "dataset": declared} | {
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
     }
 
@@ -49,7 +49,7 @@ def ask(client: TestClient, **query: str) -> list[Body]:
     return drift
 
 
-def test_every_version_of_a_subject_is_told_with_what_hangs_on_it(client: TestClient) -> None:
+def test_every_version_of_a_subject_is_listed_with_what_it_affects(client: TestClient) -> None:
     post(client, reading("r1", 9), version(1, 8, fits=None, id="long", price="int"))
     post(client, version(3, 11, "NONE", False, id="long", price="string", note="string"))
     post(client, version(2, 10, id="long", price="int", note="string"))
@@ -73,7 +73,7 @@ def test_every_version_of_a_subject_is_told_with_what_hangs_on_it(client: TestCl
     assert [(change["column"], change["change"]) for change in second["changes"]] == [("note", "added")]
 
 
-def test_whether_a_change_breaks_is_told_as_who_knows_the_schemas_language_told_it(client: TestClient) -> None:
+def test_whether_a_change_breaks_is_taken_from_the_schema_registrys_report(client: TestClient) -> None:
     before, after = version(1, 8, fits=None, price="int32"), version(2, 10, fits=False, price="double")
     change = {"field": "price", "change": "retyped", "from": "int32", "to": "double", "isBreaking": True}
     after["dataset"]["facets"]["headwater_subject"] |= {"schemaType": "PROTOBUF", "changes": [change]}
@@ -94,7 +94,7 @@ def test_the_versions_of_a_declared_dataset_stay_when_the_next_is_declared(clien
     assert [version["createdAt"] for version in versions] == ["2026-05-22T10:00:00.000Z", "2026-05-22T08:00:00.000Z"]
 
 
-def test_what_a_job_finds_changed_is_told_with_the_job(client: TestClient) -> None:
+def test_a_schema_change_reported_by_a_job_is_listed_with_the_job(client: TestClient) -> None:
     for run, hour, kind in (("r1", 8, "int"), ("r2", 9, "int"), ("r3", 10, "bigint")):
         written = dataset("totals", "lake", schema=fields(total=kind))
         post(client, {**reading(run, hour), "outputs": [written]})
@@ -110,7 +110,7 @@ def test_what_a_job_finds_changed_is_told_with_the_job(client: TestClient) -> No
 
 
 def beat(minute: int, **types: str) -> Body:
-    """A stream that runs on says what the topic and the table have now."""
+    """A running stream reports the current columns of the topic and the table."""
     return event(
         eventType="RUNNING",
         eventTime=f"2026-05-22T14:{minute:02d}:00Z",
@@ -120,7 +120,7 @@ def beat(minute: int, **types: str) -> Body:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 0, 4, 1, 3, 2), (3, 4, 2, 5, 1, 0)])
-def test_what_changes_while_a_stream_runs_is_told_with_the_first_event_that_says_so(
+def test_a_change_during_a_stream_is_listed_with_the_first_event_that_has_it(
     client: TestClient, order: Sequence[int]
 ) -> None:
     beats = [beat(minute, id="int", price="int") for minute in (0, 1)]
@@ -160,7 +160,7 @@ def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClie
     assert [each["subject"]["version"] for each in ask(client, logSize="2")] == [2]
 
 
-def test_the_list_between_the_times_of_a_change_as_the_answer_shows_them_holds_it(client: TestClient) -> None:
+def test_a_change_is_listed_between_its_own_times_as_answers_show_them(client: TestClient) -> None:
     fine = version(2, 9, id="long") | {"eventTime": "2026-05-22T09:00:00.123456Z"}
     post(client, version(1, 8, id="int"), fine)
     at = ask(client)[0]["at"]
@@ -171,7 +171,7 @@ def test_the_list_between_the_times_of_a_change_as_the_answer_shows_them_holds_i
     assert [each["subject"]["version"] for each in found] == [2]
 
 
-def test_a_time_that_ends_before_it_begins_is_refused(client: TestClient) -> None:
+def test_a_period_that_ends_before_it_begins_is_refused(client: TestClient) -> None:
     answer = client.get("/api/v1/drift?from=2026-05-22T10:00:00Z&to=2026-05-22T09:00:00Z")
 
     assert answer.status_code == 400
@@ -185,7 +185,7 @@ def test_only_a_dataset_has_a_schema(client: TestClient) -> None:
     assert client.get(f"/api/v1/drift?nodeId={TOPIC}x").status_code == 404
 
 
-def test_rows_that_iceberg_rewrites_are_no_change_of_their_table(client: TestClient) -> None:
+def test_metadata_columns_of_iceberg_are_not_a_schema_change(client: TestClient) -> None:
     storage = {"storageLayer": "iceberg", "fileFormat": ""}
     for hour in (9, 10, 11):
         read = dataset("agg", "lake", schema=fields(customer="string", total="double", _file="string"), storage=storage)
@@ -194,9 +194,9 @@ def test_rows_that_iceberg_rewrites_are_no_change_of_their_table(client: TestCli
         merge = {"job": {"namespace": "etl", "name": "merge"}, "run": {"runId": "stream"}}
         post(client, event(**times, **merge, inputs=[read], outputs=[written]))
 
-    told = get(client, "/api/v1/namespaces/lake/datasets/agg")
+    shown = get(client, "/api/v1/namespaces/lake/datasets/agg")
 
     assert ask(client) == []
-    assert [column["name"] for column in told["fields"]] == ["customer", "total"]
-    assert [(each["rule"], each["what"].split()[2]) for each in told["mended"]] == [("metadata-columns", "_file")]
+    assert [column["name"] for column in shown["fields"]] == ["customer", "total"]
+    assert [(each["rule"], each["what"].split()[2]) for each in shown["mended"]] == [("metadata-columns", "_file")]
     assert get(client, "/api/v1/namespaces/lake/datasets/agg/versions")["totalCount"] == 1
