@@ -39,7 +39,7 @@ from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_keys import KEY, NEW, NOW, enrol, sent, state, token
+from tests.component.service.test_service_keys import KEY, NEW, NOW, enrol, post_signed, post_statement, token
 from tests.support.app import dataset, event, schema, serving
 from tests.support.signature_vectors import OWN_VECTORS, read_vectors
 
@@ -942,7 +942,7 @@ def test_the_bundle_has_the_key_directory_and_events_signed_by_a_revoked_key_are
     good = verdict(bundle_of(with_one_signed))
     with _signed_only(with_one_signed) as client:
         stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
-        assert state(client, stolen).status_code == 201
+        assert post_statement(client, stolen).status_code == 201
 
     answer = verdict(bundle_of(with_one_signed))
 
@@ -985,7 +985,7 @@ def with_one_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log_key(tmp_path, LOG_NAME, "")
     with _signed_only(tmp_path) as client:
         assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
-        assert sent(client, KEY) == 201
+        assert post_signed(client, KEY) == 201
     return tmp_path
 
 

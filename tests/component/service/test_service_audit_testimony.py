@@ -38,7 +38,7 @@ from tests.component.service.test_service_audit import (
     run,
     verdict,
 )
-from tests.component.service.test_service_keys import KEY, NOW, enrol, sent, state, token
+from tests.component.service.test_service_keys import KEY, NOW, enrol, post_signed, post_statement, token
 from tests.support.app import dataset, event, facet
 
 Head = dict[str, Any]
@@ -243,9 +243,9 @@ def test_an_event_logged_after_its_keys_revocation_is_listed_even_if_dated_befor
 ) -> None:
     with _signed_only(home) as client:
         enrol(client, KEY, token(home / "tokens"))
-        assert sent(client, KEY) == 201
+        assert post_signed(client, KEY) == 201
         planned = revocation(KEY.key_id, NOW + timedelta(minutes=1), "stolen", "1", NOW, KEY)
-        assert state(client, planned).status_code == 201
+        assert post_statement(client, planned).status_code == 201
     raw = sign_event(json.dumps(event(run={"runId": "0198f7d0-0000-7000-8000-000000000005"})).encode(), KEY)
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([entry_of(parse_event(raw), "ok", KEY.key_id, START_US + 1000, bytes(16))])
@@ -262,8 +262,8 @@ def test_an_event_logged_after_its_keys_revocation_is_listed_even_if_dated_befor
 def test_an_event_received_after_its_keys_revocation_is_found_whatever_the_key_set_says(home: Path) -> None:
     with _signed_only(home) as client:
         enrol(client, KEY, token(home / "tokens"))
-        assert sent(client, KEY) == 201
-        assert state(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY)).status_code == 201
+        assert post_signed(client, KEY) == 201
+        assert post_statement(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY)).status_code == 201
     raw = sign_event(json.dumps(event(run={"runId": "0198f7d0-0000-7000-8000-000000000005"})).encode(), KEY)
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([entry_of(parse_event(raw), "ok", KEY.key_id, microseconds(NOW) + MINUTE_US, bytes(16))])

@@ -1,4 +1,4 @@
-"""What people say over the API: it holds from then on, over a restart too, and every bit of it stands in the log."""
+"""Edits over the API: they hold from then on, also after a restart, and all of them are in the log."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -36,13 +36,13 @@ def loaded(second: int, **changes: object) -> dict[str, Any]:
     return event(eventTime=f"2026-05-22T14:23:{second:02d}Z", outputs=[orders], **changes)
 
 
-def ok(answer: Answer) -> Body:
-    assert answer.status_code == 200, answer.text
-    body: Body = answer.json()
+def ok(response: Answer) -> Body:
+    assert response.status_code == 200, response.text
+    body: Body = response.json()
     return body
 
 
-def test_tags_stand_in_the_order_in_which_they_were_put_and_go_again(client: TestClient) -> None:
+def test_tags_keep_the_order_in_which_they_were_put_and_can_be_removed(client: TestClient) -> None:
     for word in ("GOLD", "A", "Mine"):
         ok(client.post(f"{ORDERS}/tags/{word}"))
 
@@ -52,7 +52,7 @@ def test_tags_stand_in_the_order_in_which_they_were_put_and_go_again(client: Tes
     assert get(client, f"{ORDERS}/versions")["versions"][0]["tags"] == ["GOLD", "Mine"]
 
 
-def test_tags_of_columns_and_jobs(client: TestClient) -> None:
+def test_columns_and_jobs_have_tags_too(client: TestClient) -> None:
     ok(client.post(f"{ORDERS}/fields/price/tags/secret"))
     ok(client.post(f"{ORDERS}/fields/id/tags/PII"))
     ok(client.delete(f"{ORDERS}/fields/id/tags/pii"))
@@ -63,7 +63,7 @@ def test_tags_of_columns_and_jobs(client: TestClient) -> None:
     assert ok(client.delete(f"{LOAD}/tags/nightly"))["tags"] == []
 
 
-def test_a_tag_put_under_one_name_of_a_dataset_is_on_it_under_every_name(client: TestClient) -> None:
+def test_a_tag_put_under_one_name_of_a_dataset_is_shown_under_every_name(client: TestClient) -> None:
     symlinks = facet(identifiers=[{"namespace": "glue", "name": "table/orders", "type": "TABLE"}])
     post(client, loaded(12, inputs=[dataset("orders", symlinks=symlinks)]))
     other = "/api/v1/namespaces/glue/datasets/table%2Forders"
@@ -76,7 +76,7 @@ def test_a_tag_put_under_one_name_of_a_dataset_is_on_it_under_every_name(client:
     assert ok(client.delete(f"{ORDERS}/tags/GOLD"))["tags"] == get(client, other)["tags"] == []
 
 
-def test_all_tags_are_listed_with_what_they_mean(client: TestClient) -> None:
+def test_all_tags_are_listed_with_their_descriptions(client: TestClient) -> None:
     ok(client.put("/api/v1/tags/GOLD", json={"description": "the best"}))
     ok(client.put("/api/v1/tags/GOLD", json={}))
     ok(client.put("/api/v1/tags/PII", json={"description": ""}))
@@ -101,11 +101,11 @@ def test_all_tags_are_listed_with_what_they_mean(client: TestClient) -> None:
         ("etl/jobs/none/tags/A", "Job 'none' not found."),
     ],
 )
-def test_nothing_can_be_put_on_what_is_not_there(client: TestClient, path: str, message: str) -> None:
+def test_a_tag_of_something_unknown_is_not_found(client: TestClient, path: str, message: str) -> None:
     for method in ("POST", "DELETE"):
-        answer = client.request(method, f"/api/v1/namespaces/{path}")
+        response = client.request(method, f"/api/v1/namespaces/{path}")
 
-        assert (answer.status_code, answer.json()["message"]) == (404, message)
+        assert (response.status_code, response.json()["message"]) == (404, message)
     assert get(client, "/api/v1/edits")["totalCount"] == 0
 
 
@@ -127,7 +127,7 @@ def test_a_deleted_dataset_is_hidden_until_an_event_names_it(client: TestClient)
     post(client, event(eventTime="2026-05-22T14:20:00Z", job={"namespace": "etl", "name": "other"}))
     assert client.get(ORDERS).status_code == 404
 
-    post(client, loaded(1))  # its time is before everything else: what counts is that it came later
+    post(client, loaded(1))  # its time is before all others, but it arrived later, which counts
     assert get(client, ORDERS)["name"] == "orders"
     assert len(get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]) == 2
 
@@ -144,7 +144,7 @@ def test_columns_of_a_deleted_dataset_are_hidden(client: TestClient) -> None:
     assert client.get("/api/v1/column-lineage?nodeId=datasetField:lake:orders:id").status_code == 404
 
 
-def test_a_dataset_says_nothing_of_deleted_columns_that_it_is_made_from(client: TestClient) -> None:
+def test_the_column_lineage_of_a_dataset_omits_deleted_sources(client: TestClient) -> None:
     made_from = facet(fields={"total": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "id"}]}})
     post(client, loaded(12), event(outputs=[dataset("mart", columnLineage=made_from)]))
     (before,) = get(client, f"{LAKE}/datasets/mart")["columnLineage"]
@@ -154,7 +154,7 @@ def test_a_dataset_says_nothing_of_deleted_columns_that_it_is_made_from(client: 
     assert get(client, f"{LAKE}/datasets/mart")["columnLineage"] is None
 
 
-def test_a_job_in_the_graph_reads_and_writes_no_deleted_dataset(client: TestClient) -> None:
+def test_a_job_in_the_graph_has_no_deleted_inputs_or_outputs(client: TestClient) -> None:
     of_job = "/api/v1/lineage?nodeId=job:etl:load"
     (before,) = (node["data"]["outputs"] for node in get(client, of_job)["graph"] if node["type"] == "JOB")
     ok(client.delete(ORDERS))
@@ -170,7 +170,7 @@ def test_a_job_in_the_graph_reads_and_writes_no_deleted_dataset(client: TestClie
     assert get(client, LOAD)["outputs"] == before
 
 
-def test_what_a_deleted_dataset_was_is_in_the_versions_of_its_jobs_still(client: TestClient) -> None:
+def test_versions_of_a_job_still_list_a_deleted_dataset(client: TestClient) -> None:
     post(client, loaded(12, eventType="COMPLETE"))
     ok(client.delete(ORDERS))
 
@@ -184,13 +184,15 @@ def test_what_a_deleted_dataset_was_is_in_the_versions_of_its_jobs_still(client:
     [(f"{LAKE}/datasets/b", {"a", "first"}), ("/api/v1/namespaces/etl/jobs/second", {"a", "first", "b"})],
     ids=["dataset", "job"],
 )
-def test_the_graph_ends_where_something_is_deleted_as_a_path_and_an_impact_do(
-    tmp_path: Path, gone: str, around: set[str]
-) -> None:
+def test_graph_path_and_impact_all_end_at_something_deleted(tmp_path: Path, gone: str, around: set[str]) -> None:
     with served(tmp_path) as client:
         for run, (reads, job, writes) in enumerate([("a", "first", "b"), ("b", "second", "c"), ("c", "third", "d")]):
-            told = {"inputs": [dataset(reads)], "outputs": [dataset(writes)], "job": {"namespace": "etl", "name": job}}
-            post(client, event(run={"runId": f"0198f7d0-0000-7000-8000-00000000000{run}"}, **told))
+            members = {
+                "inputs": [dataset(reads)],
+                "outputs": [dataset(writes)],
+                "job": {"namespace": "etl", "name": job},
+            }
+            post(client, event(run={"runId": f"0198f7d0-0000-7000-8000-00000000000{run}"}, **members))
         ok(client.delete(gone))
 
         of_a = "nodeId=dataset:lake:a"
@@ -209,7 +211,7 @@ _DELETED = st.sampled_from([*(f"lake/datasets/t{number}" for number in range(4))
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs, gone=st.sets(_DELETED, min_size=1))
-def test_a_graph_hangs_together_and_says_of_each_job_what_its_details_and_neighbours_say(
+def test_a_graph_is_connected_and_agrees_with_the_details_and_neighbours_of_each_job(
     log: list[bytes], gone: set[str]
 ) -> None:
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
@@ -220,9 +222,9 @@ def test_a_graph_hangs_together_and_says_of_each_job_what_its_details_and_neighb
 
         jobs = get(client, "/api/v1/jobs")["jobs"]
         graphs = [get(client, f"/api/v1/lineage?nodeId=job:etl:{job['name']}")["graph"] for job in jobs]
-        beside = [[_next_to(client, job["name"], way) for way in ("upstream", "downstream")] for job in jobs]
+        neighbours = [[_next_to(client, job["name"], way) for way in ("upstream", "downstream")] for job in jobs]
 
-    assert [[job["inputs"], job["outputs"]] for job in jobs] == beside
+    assert [[job["inputs"], job["outputs"]] for job in jobs] == neighbours
     for job, graph in zip(jobs, graphs, strict=True):
         by_id = {node["id"]: node for node in graph}
         drawn = by_id[f"job:etl:{job['name']}"]["data"]
@@ -242,7 +244,7 @@ def _ends(by_id: Mapping[str, Body], node_id: str) -> set[str]:
 
 
 @pytest.mark.parametrize("route", ["lineage", "column-lineage", "impact", "path", "root-cause", "containment"])
-def test_a_run_of_a_deleted_job_stands_for_no_job(client: TestClient, route: str) -> None:
+def test_a_run_of_a_deleted_job_is_not_found_as_a_node(client: TestClient, route: str) -> None:
     of_run = f"/api/v1/{route}?nodeId=run:{get(client, LOAD)['latestRun']['id']}"
     before = client.get(of_run)
     ok(client.delete(LOAD))
@@ -263,7 +265,7 @@ def test_a_deleted_job_is_hidden_until_an_event_names_it(client: TestClient) -> 
     assert get(client, LOAD)["name"] == "load"
 
 
-def test_deleting_again_after_a_return_hides_again(client: TestClient) -> None:
+def test_a_dataset_that_came_back_can_be_deleted_again(client: TestClient) -> None:
     for second in (12, 13):
         ok(client.delete(ORDERS))
         post(client, loaded(second))
@@ -285,7 +287,7 @@ def test_a_dataset_is_deleted_and_comes_back_under_all_its_names(client: TestCli
     assert [client.get(path).status_code for path in (ORDERS, other)] == [200, 200]
 
 
-def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient) -> None:
+def test_a_deleted_namespace_is_hidden_with_all_its_content(client: TestClient) -> None:
     ok(client.put(LAKE, json={"ownerName": "ann"}))
 
     ok(client.delete(LAKE))
@@ -299,14 +301,14 @@ def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient
 
     ok(client.put(LAKE, json={"ownerName": "ann"}))
     assert get(client, LAKE)["isHidden"] is False
-    assert client.get(ORDERS).status_code == 404, "putting the namespace brings back nothing that was in it"
+    assert client.get(ORDERS).status_code == 404, "putting the namespace does not restore its content"
     post(client, loaded(12))
     assert client.get(ORDERS).status_code == 200
 
 
 @pytest.fixture
 def two_names(client: TestClient) -> TestClient:
-    """One dataset of two names, each in a namespace of its own; it is listed in `glue`."""
+    """A dataset with two names in different namespaces; it is listed in `glue`."""
     symlinks = facet(identifiers=[{"namespace": "glue", "name": "table/t", "type": "TABLE"}])
     written, read = dataset("t", "wh", symlinks=symlinks), dataset("table/t", "glue")
     jobs = ({"run": {"runId": name}, "job": {"namespace": "jobs", "name": name}} for name in "wr")
@@ -321,7 +323,7 @@ def _listed(client: TestClient, *namespaces: str) -> list[list[str]]:
     return [[each["name"] for each in datasets] for datasets in listed]
 
 
-def test_a_deleted_namespace_hides_a_dataset_that_is_listed_in_it_under_all_its_names(two_names: TestClient) -> None:
+def test_a_deleted_namespace_hides_the_datasets_listed_in_it_under_all_their_names(two_names: TestClient) -> None:
     ok(two_names.delete("/api/v1/namespaces/glue"))
 
     assert _listed(two_names, "glue", "wh") == [[], []]
@@ -331,7 +333,7 @@ def test_a_deleted_namespace_hides_a_dataset_that_is_listed_in_it_under_all_its_
     assert {node["type"] for node in graph} == {"JOB"}
 
 
-def test_a_deleted_namespace_leaves_a_dataset_alone_that_is_listed_in_another(two_names: TestClient) -> None:
+def test_a_deleted_namespace_does_not_hide_a_dataset_listed_in_another(two_names: TestClient) -> None:
     ok(two_names.delete("/api/v1/namespaces/glue/datasets/table%2Ft"))
     again = {"run": {"runId": "r"}, "job": {"namespace": "jobs", "name": "r"}, "inputs": [dataset("t", "wh")]}
     post(two_names, event(eventTime="2026-05-22T14:22:00Z", **again))
@@ -345,24 +347,24 @@ def test_a_deleted_namespace_leaves_a_dataset_alone_that_is_listed_in_another(tw
 # Namespaces and sources
 
 
-def test_a_namespace_says_who_owns_it_since_when(client: TestClient) -> None:
+def test_a_namespace_has_its_owner_description_and_times(client: TestClient) -> None:
     first = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "ann", "description": "ours"}))
     second = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "bob"}))
     third = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "bob", "description": ""}))
 
     assert (first["name"], first["ownerName"], first["description"]) == ("s3://b", "ann", "ours")
-    assert (second["ownerName"], second["description"]) == ("bob", "ours"), "it holds until there is another"
+    assert (second["ownerName"], second["description"]) == ("bob", "ours"), "it holds until it is replaced"
     assert third["description"] == ""
     assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
     assert get(client, "/api/v1/namespaces/s3%3A%2F%2Fb/datasets") == {"datasets": [], "totalCount": 0}
 
 
-def test_the_default_namespace_is_always_there(tmp_path: Path) -> None:
+def test_the_default_namespace_always_exists(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         assert [each["name"] for each in get(client, "/api/v1/namespaces")["namespaces"]] == ["default"]
 
 
-def test_sources_are_those_that_were_put_and_those_that_datasets_name(client: TestClient) -> None:
+def test_sources_are_those_put_and_those_named_by_datasets(client: TestClient) -> None:
     source = facet(name="kafka://broker:9092", uri="kafka://broker:9092")
     post(client, loaded(12, inputs=[dataset("clicks", "kafka://broker:9092", dataSource=source)]))
     address = "jdbc:postgresql://ann:s3cret@db:5432/shop?password=s3cret&ssl=true"
@@ -380,7 +382,7 @@ def test_sources_are_those_that_were_put_and_those_that_datasets_name(client: Te
     assert client.get("/api/v1/sources/none").json() == {"code": 404, "message": "Source 'none' not found."}
 
 
-def test_the_default_source_is_there_with_the_first_dataset_that_is_in_no_other(tmp_path: Path) -> None:
+def test_the_default_source_exists_from_the_first_dataset_without_a_source(tmp_path: Path) -> None:
     elsewhere = dataset("clicks", dataSource=facet(name="pg", uri="postgres://db"))
     with served(tmp_path) as client:
         post(client, event(inputs=[elsewhere]))
@@ -407,7 +409,7 @@ def test_the_default_source_is_there_with_the_first_dataset_that_is_in_no_other(
 # The log
 
 
-def test_every_edit_stands_in_the_log_and_says_who_said_it(client: TestClient) -> None:
+def test_every_edit_is_in_the_log_with_its_author(client: TestClient) -> None:
     client.post(f"{ORDERS}/tags/GOLD", headers={"x-headwater-user": "ann"})
 
     (edit,) = get(client, "/api/v1/edits")["edits"]
@@ -417,7 +419,7 @@ def test_every_edit_stands_in_the_log_and_says_who_said_it(client: TestClient) -
     assert edit["entry"]["edits"] == [{"target": ["dataset", "lake", "orders"], "what": "tag:GOLD", "value": True}]
 
 
-def test_edits_are_no_events(client: TestClient) -> None:
+def test_edits_are_not_events(client: TestClient) -> None:
     ok(client.post(f"{ORDERS}/tags/GOLD"))
     edit = json.dumps(get(client, "/api/v1/edits")["edits"][0]["entry"])
 
@@ -426,7 +428,7 @@ def test_edits_are_no_events(client: TestClient) -> None:
     assert client.post("/api/v1/lineage", content=edit).status_code == 422
 
 
-def test_everything_said_holds_after_a_restart(tmp_path: Path) -> None:
+def test_all_edits_hold_after_a_restart(tmp_path: Path) -> None:
     paths = (ORDERS, f"{LAKE}/datasets", "/api/v1/tags", "/api/v1/sources", "/api/v1/namespaces", "/api/v1/jobs")
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, loaded(11), loaded(12, inputs=[dataset("gone"), dataset("back")]))
@@ -450,7 +452,7 @@ def test_everything_said_holds_after_a_restart(tmp_path: Path) -> None:
     assert [each["name"] for each in after[1]["datasets"]] == ["back", "orders"]
 
 
-def test_a_past_knows_what_had_been_said_by_then(client: TestClient) -> None:
+def test_reads_of_the_past_have_the_edits_up_to_then(client: TestClient) -> None:
     ok(client.post(f"{ORDERS}/tags/GOLD"))
     ok(client.delete(ORDERS))
     post(client, loaded(1))
@@ -463,7 +465,7 @@ def test_a_past_knows_what_had_been_said_by_then(client: TestClient) -> None:
     assert client.get(f"{ORDERS}?asOf=2026-05-22T14:23:12Z").status_code == 404
 
 
-def test_a_listener_hears_of_an_edit(client: TestClient) -> None:
+def test_the_stream_reports_an_edit(client: TestClient) -> None:
     feed = client.app.state.service.feed  # type: ignore[attr-defined]
 
     ok(client.post(f"{ORDERS}/tags/GOLD"))
@@ -471,7 +473,7 @@ def test_a_listener_hears_of_an_edit(client: TestClient) -> None:
     assert b'"datasets":["dataset:lake:orders"]' in feed._recent[-1].text
 
 
-def test_a_service_that_takes_signed_events_only_takes_no_edits(tmp_path: Path) -> None:
+def test_a_service_that_requires_signatures_refuses_edits(tmp_path: Path) -> None:
     with (
         closing(SqliteStore(tmp_path / "headwater.db")) as store,
         serving(store, require_signed=True) as client,
@@ -501,13 +503,13 @@ def test_a_service_that_takes_signed_events_only_takes_no_edits(tmp_path: Path) 
         ("namespaces/default/jobs/j", '{"type": "BATCH", "inputs": [{"name": "a"}]}', 422, "inputs.0.namespace must "),
     ],
 )
-def test_a_body_that_is_wrong_is_told_where(
+def test_an_invalid_body_is_refused_with_its_first_bad_field(
     client: TestClient, path: str, body: str, status: int, message: str
 ) -> None:
-    answer = client.put(f"/api/v1/{path}", content=body, headers={"content-type": "application/json"})
+    response = client.put(f"/api/v1/{path}", content=body, headers={"content-type": "application/json"})
 
-    assert answer.status_code == answer.json()["code"] == status
-    assert answer.json()["message"].startswith(message)
+    assert response.status_code == response.json()["code"] == status
+    assert response.json()["message"].startswith(message)
     assert get(client, "/api/v1/edits")["totalCount"] == 0
 
 
@@ -521,21 +523,21 @@ def test_a_lone_surrogate_is_read_as_a_replacement_character(client: TestClient)
 
 def test_a_body_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store, body_limit=100) as client:
-        answer = client.put("/api/v1/tags/t", json={"description": "x" * 100})
+        response = client.put("/api/v1/tags/t", json={"description": "x" * 100})
 
-    assert answer.status_code == 413
+    assert response.status_code == 413
 
 
 @pytest.mark.parametrize("kind", [None, "application/json", "Application/JSON; charset=utf-8", "application/ld+json"])
-def test_a_body_that_is_json_is_taken_also_where_it_does_not_say_so(client: TestClient, kind: str | None) -> None:
+def test_a_json_body_is_accepted_with_or_without_a_content_type(client: TestClient, kind: str | None) -> None:
     headers = {} if kind is None else {"content-type": kind}
 
     assert client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonl"])
-def test_a_body_of_another_type_is_told_which_to_send(client: TestClient, kind: str) -> None:
-    answer = client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers={"content-type": kind})
+def test_a_body_with_another_content_type_is_refused_with_advice(client: TestClient, kind: str) -> None:
+    response = client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers={"content-type": kind})
 
-    assert answer.status_code == 415
-    assert answer.json()["message"] == f"content-type: {kind!r} is not supported; send application/json"
+    assert response.status_code == 415
+    assert response.json()["message"] == f"content-type: {kind!r} is not supported; send application/json"

@@ -44,7 +44,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def _parameters(client: TestClient) -> Iterator[tuple[str, str, str, dict[str, str]]]:
-    """Of each route each parameter of its query that takes text: method, path, the parameter, those it needs."""
+    """For each text parameter in the query of a route: method, path, the parameter, and the required others."""
     for template, methods in client.get("/openapi.json").json()["paths"].items():
         for method, described in methods.items() if template != ENDLESS else ():
             parameters = described.get("parameters", [])
@@ -57,17 +57,17 @@ def _parameters(client: TestClient) -> Iterator[tuple[str, str, str, dict[str, s
 
 
 @pytest.mark.parametrize("time", TIMES)
-def test_no_parameter_fails_by_a_time_at_the_ends_of_the_calendar(client: TestClient, time: str) -> None:
-    asked = [
+def test_no_parameter_fails_with_a_time_at_the_ends_of_the_calendar(client: TestClient, time: str) -> None:
+    requests = [
         (method, path, {**needed, **more, name: time})
         for method, path, name, needed in _parameters(client)
         for more in (_of_statistics() if "/stats/" in path else ({},))
     ]
 
-    failed = [each for each in asked if client.request(each[0], each[1], params=each[2]).status_code >= 500]
+    failed = [each for each in requests if client.request(each[0], each[1], params=each[2]).status_code >= 500]
 
     assert failed == []
-    assert any("at" in query for _, _, query in asked)
+    assert any("at" in query for _, _, query in requests)
 
 
 def _of_statistics() -> list[dict[str, str]]:
@@ -76,7 +76,7 @@ def _of_statistics() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("time", TIMES)
 @pytest.mark.parametrize("path", BODIES)
-def test_no_body_fails_by_a_time_at_the_ends_of_the_calendar(client: TestClient, path: str, time: str) -> None:
+def test_no_body_fails_with_a_time_at_the_ends_of_the_calendar(client: TestClient, path: str, time: str) -> None:
     name, others = BODIES[path]
 
     answer = client.post(path, json={**others, name: time})
@@ -84,7 +84,7 @@ def test_no_body_fails_by_a_time_at_the_ends_of_the_calendar(client: TestClient,
     assert answer.status_code < 500
 
 
-def test_each_time_in_a_body_is_asked_for_here(client: TestClient) -> None:
+def test_these_tests_cover_each_time_in_a_body(client: TestClient) -> None:
     described = client.get("/openapi.json").json()["components"]["schemas"]
     bodies = {kind: each for kind, each in described.items() if kind.endswith("Body")}
 
@@ -105,9 +105,7 @@ def _is_time(described: Body) -> bool:
         ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999Z"),
     ],
 )
-def test_a_run_may_come_into_a_state_at_the_ends_of_the_calendar(
-    tmp_path: Path, mark: str, at: str, shown: str
-) -> None:
+def test_a_run_may_change_its_state_at_the_ends_of_the_calendar(tmp_path: Path, mark: str, at: str, shown: str) -> None:
     with served(tmp_path) as client:
         client.put("/api/v1/namespaces/team", json={"ownerName": "ann"})
         client.put("/api/v1/namespaces/team/jobs/j", json={"type": "BATCH"})
@@ -116,15 +114,15 @@ def test_a_run_may_come_into_a_state_at_the_ends_of_the_calendar(
         answer = client.post(f"/api/v1/jobs/runs/{run_id}/{mark}", params={"at": at})
 
         assert answer.status_code == 200
-        told: Any = get(client, "/api/v1/events/lineage")["events"]
+        events: Any = get(client, "/api/v1/events/lineage")["events"]
         assert {answer.json()["startedAt"], answer.json()["endedAt"]} == {shown, None}
-        assert shown[:-1] in {each["eventTime"][:23] for each in told}
+        assert shown[:-1] in {each["eventTime"][:23] for each in events}
         read_everything(client)
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("year", [2, 9998])
-def test_a_week_at_the_ends_of_the_calendar_has_the_days_that_it_has_anywhere(year: int, zone: str) -> None:
+def test_a_week_at_the_ends_of_the_calendar_has_its_usual_days(year: int, zone: str) -> None:
     now = datetime(year, 3, 1, 12, tzinfo=UTC)
     days = [(now.astimezone(ZoneInfo(zone)) + timedelta(days=n)).date() for n in range(-6, 2)]
 

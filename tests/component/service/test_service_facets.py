@@ -1,4 +1,4 @@
-"""Every facet of the standard goes in, and some read gives it back as it was sent."""
+"""Every facet of the standard is stored, and a read returns it as it was sent."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -24,7 +24,7 @@ def examples(shared: Path) -> Iterator[tuple[str, Any]]:
 
 
 def carrying(run: str, second: int, name: str, value: object, entities: Collection[str]) -> dict[str, Any]:
-    """An event in which the facet hangs on each of these."""
+    """An event with the facet on each of these entities."""
 
     def on(entity: str) -> dict[str, Any]:
         return {name: value} if entity in entities else {}
@@ -47,21 +47,21 @@ def places(client: TestClient, run: str) -> Iterator[tuple[str, Body]]:
     yield "outputDataset", known["outputDatasetVersions"][0]["facets"]
 
 
-def test_every_example_of_the_standard_is_given_back_by_a_read_as_it_was_sent(client: TestClient, shared: Path) -> None:
+def test_every_example_of_the_standard_is_returned_by_a_read_as_it_was_sent(client: TestClient, shared: Path) -> None:
     count = 0
     in_standard = {(facet.entity, facet.key) for facet in facets_of_standard(shared / "openlineage")}
     for second, (name, value) in enumerate(examples(shared)):
-        hung_on = {entity for entity, key in in_standard if key == name}
-        post(client, carrying(f"run-{second}", second, name, value, hung_on))
+        entities_with_it = {entity for entity, key in in_standard if key == name}
+        post(client, carrying(f"run-{second}", second, name, value, entities_with_it))
         for entity, facets in places(client, f"run-{second}"):
-            if entity in hung_on:
+            if entity in entities_with_it:
                 count += 1
                 assert facets[name] == value, f"{entity} {name}"
 
     assert count > 60
 
 
-def test_a_facet_that_nobody_knows_is_kept_and_given_back(client: TestClient) -> None:
+def test_an_unknown_facet_is_stored_and_returned(client: TestClient) -> None:
     strange = {"anything": [{"goes": 2**80, "здесь": None}], "_producer": 5}
     body = carrying(RUN, 1, "none", {}, ())
     body["run"]["facets"] = body["job"]["facets"] = {"acme_x": strange}
@@ -72,10 +72,10 @@ def test_a_facet_that_nobody_knows_is_kept_and_given_back(client: TestClient) ->
     assert [facets["acme_x"] for _, facets in places(client, RUN)] == [strange] * 5
 
 
-def test_what_a_reader_met_is_told_with_the_dataset_and_what_a_writer_did_is_not(tmp_path: Path) -> None:
-    met = {"dataQualityMetrics": facet(rowCount=7), "acme_sample": facet(rows=3)}
+def test_input_facets_of_readers_are_shown_with_the_dataset_and_output_facets_are_not(tmp_path: Path) -> None:
+    input_facets = {"dataQualityMetrics": facet(rowCount=7), "acme_sample": facet(rows=3)}
     columns = schema("id")
-    read = {**dataset("in", schema=columns), "inputFacets": met}
+    read = {**dataset("in", schema=columns), "inputFacets": input_facets}
     written = {**dataset("out"), "outputFacets": {"outputStatistics": facet(rowCount=7)}}
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store) as client:
@@ -87,25 +87,25 @@ def test_what_a_reader_met_is_told_with_the_dataset_and_what_a_writer_did_is_not
         loaded = get(client, OF_INPUT)["facets"]
         of_writer = get(client, "/api/v1/namespaces/lake/datasets/out")["facets"]
 
-    assert live == {**met, "schema": columns}
+    assert live == {**input_facets, "schema": columns}
     assert [version, past, loaded] == [live, live, live]
     assert of_writer == {}
 
 
-def test_what_a_job_is_declared_to_meet_is_told_with_the_dataset(client: TestClient) -> None:
+def test_declared_input_facets_are_shown_with_the_dataset(client: TestClient) -> None:
     both = {"documentation": facet(description="in inputFacets"), "subset": facet(inputCondition={"type": "location"})}
     read = {**dataset("in", documentation=facet(description="orders")), "inputFacets": both}
     declared = event(inputs=[read])
     del declared["run"], declared["eventType"]
     post(client, declared)
 
-    told = get(client, OF_INPUT)["facets"]
+    facets = get(client, OF_INPUT)["facets"]
 
-    assert told == {"documentation": facet(description="orders"), "subset": both["subset"]}
+    assert facets == {"documentation": facet(description="orders"), "subset": both["subset"]}
 
 
 @pytest.mark.parametrize("entity", ["run", "job", "dataset"])
-def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient, entity: str) -> None:
+def test_a_deleted_facet_is_gone_until_it_is_reported_again(client: TestClient, entity: str) -> None:
     name = {"run": "tags", "job": "ownership", "dataset": "schema"}[entity]
     shown = []
     for second, value in enumerate([facet(x=1), facet(_deleted=True), facet(x=2)]):
@@ -115,28 +115,28 @@ def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient
     assert shown == [1, None, 2]
 
 
-def test_columns_stand_at_their_ordinal_positions_if_all_have_one(client: TestClient) -> None:
+def test_columns_are_sorted_by_ordinal_position_if_all_have_one(client: TestClient) -> None:
     inner = [{"name": "z", "ordinal_position": 2}, {"name": "y", "ordinal_position": 1}]
     placed = [{"name": "b", "ordinal_position": 2, "fields": inner}, {"name": "a", "ordinal_position": 1}]
-    told = {"in": placed, "out": [{"name": "b", "ordinal_position": 2}, {"name": "a"}]}
-    post(client, event(outputs=[dataset(name, schema=facet(fields=fields)) for name, fields in told.items()]))
+    columns_of = {"in": placed, "out": [{"name": "b", "ordinal_position": 2}, {"name": "a"}]}
+    post(client, event(outputs=[dataset(name, schema=facet(fields=fields)) for name, fields in columns_of.items()]))
 
-    of_all, of_some = (get(client, f"/api/v1/namespaces/lake/datasets/{name}")["fields"] for name in told)
+    of_all, of_some = (get(client, f"/api/v1/namespaces/lake/datasets/{name}")["fields"] for name in columns_of)
 
     assert [field["name"] for field in of_all] == ["a", "b"]
     assert [field["name"] for field in of_all[1]["fields"]] == ["y", "z"]
     assert [field["name"] for field in of_some] == ["b", "a"]
 
 
-def test_what_a_deleted_facet_repeats_is_not_said(client: TestClient) -> None:
+def test_the_content_of_a_deleted_facet_does_not_count(client: TestClient) -> None:
     columns = [{"name": "id", "type": "int"}]
     other_name = {"namespace": "lake", "name": "other", "type": "TABLE"}
-    told = {"schema": {"fields": columns}, "symlinks": {"identifiers": [other_name]}}
-    gone = {name: facet(**value, _deleted=True) for name, value in told.items()}
+    content = {"schema": {"fields": columns}, "symlinks": {"identifiers": [other_name]}}
+    deleted = {name: facet(**value, _deleted=True) for name, value in content.items()}
     dependencies = facet(_deleted=True, upstream=[{"job": {"namespace": "etl", "name": "before"}}])
     within = facet(_deleted=True, run={"runId": "p"}, job={"namespace": "etl", "name": "dag"})
     post(client, event(outputs=[dataset("t", schema=facet(fields=columns))]))
-    late = {"eventTime": "2026-05-22T14:23:12Z", "outputs": [dataset("t", **gone), dataset("other")]}
+    late = {"eventTime": "2026-05-22T14:23:12Z", "outputs": [dataset("t", **deleted), dataset("other")]}
     post(client, event(run={"runId": RUN, "facets": {"jobDependencies": dependencies, "parent": within}}, **late))
 
     shown = get(client, "/api/v1/namespaces/lake/datasets")["datasets"]
@@ -155,7 +155,7 @@ def test_deleted_column_lineage_gives_no_edges(client: TestClient) -> None:
     assert get(client, "/api/v1/column-lineage?nodeId=dataset:lake:t")["graph"] == []
 
 
-def test_a_run_shows_its_parent_its_root_and_what_is_missing_from_its_lineage(client: TestClient) -> None:
+def test_a_run_shows_its_parent_its_root_and_the_gap_in_its_lineage(client: TestClient) -> None:
     dag = {"namespace": "etl", "name": "dag"}
     parent = facet(run={"runId": "p"}, job=dag, root={"run": {"runId": "r"}, "job": dag})
     missing = facet(totalTasks=3, failedTasks=1, errors=[{"errorMessage": "cannot parse", "task": "SELECT"}])
@@ -167,7 +167,7 @@ def test_a_run_shows_its_parent_its_root_and_what_is_missing_from_its_lineage(cl
     assert run["gap"] == {"failedTasks": 1, "totalTasks": 3, "messages": ["cannot parse"]}
 
 
-def test_a_run_of_which_no_task_failed_has_no_gap(client: TestClient) -> None:
+def test_a_run_without_failed_tasks_has_no_gap(client: TestClient) -> None:
     flawless = facet(totalTasks=3, failedTasks=0, errors=[])
     post(client, event(run={"runId": RUN, "facets": {"extractionError": flawless}}))
 
@@ -177,8 +177,8 @@ def test_a_run_of_which_no_task_failed_has_no_gap(client: TestClient) -> None:
 # Containment
 
 
-def within(run: str, job: str, whole: str, namespace: str = "etl", second: int = 0) -> dict[str, Any]:
-    parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": whole})
+def within(run: str, job: str, parent_job: str, namespace: str = "etl", second: int = 0) -> dict[str, Any]:
+    parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": parent_job})
     return event(
         eventTime=f"2026-05-22T14:23:{second:02d}Z",
         run={"runId": run, "facets": {"parent": parent}},
@@ -191,7 +191,7 @@ def parts(client: TestClient, job: str, more: str = "") -> list[str]:
     return [f"{part['namespace']}:{part['name']}" for part in answer["parts"]]
 
 
-def test_a_job_lists_all_its_parts_in_whatever_namespace_and_each_part_its_whole(client: TestClient) -> None:
+def test_a_job_lists_its_parts_in_all_namespaces_and_each_part_its_parent(client: TestClient) -> None:
     post(client, within("r1", "dag.b", "dag"), within("r2", "dag.a", "dag"), within("r3", "sql", "dag", "spark"))
 
     of_part = get(client, "/api/v1/containment?nodeId=job:spark:sql")
@@ -231,7 +231,7 @@ def depending(run: str, job: str, **ways: str) -> dict[str, Any]:
     )
 
 
-def test_flow_of_control_is_told_from_both_ends_and_is_no_flow_of_data(client: TestClient) -> None:
+def test_control_flow_is_listed_at_both_ends_and_is_not_data_flow(client: TestClient) -> None:
     post(client, depending("r1", "load", upstream="extract"), depending("r2", "load", upstream="extract"))
     post(client, depending("r3", "mart", upstream="load", downstream="report"))
 
@@ -245,7 +245,7 @@ def test_flow_of_control_is_told_from_both_ends_and_is_no_flow_of_data(client: T
     assert [(node["id"], node["inEdges"], node["outEdges"]) for node in around] == [("job:etl:load", [], [])]
 
 
-def test_flow_of_control_is_told_of_a_job_that_never_spoke(client: TestClient) -> None:
+def test_control_flow_is_listed_for_a_job_without_events(client: TestClient) -> None:
     post(client, depending("r1", "load", upstream="extract"))
 
     extract = get(client, "/api/v1/control-flow?nodeId=job:etl:extract")
@@ -284,7 +284,7 @@ def test_a_stream_is_stale_when_it_is_silent_for_longer_than_its_window(
     assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] == "2026-05-22T14:24:10.000Z"
 
 
-def test_a_stream_was_silent_at_a_time_before_which_another_was_not_heard_of_yet(client: TestClient) -> None:
+def test_a_stream_was_silent_at_a_time_before_the_first_event_of_another(client: TestClient) -> None:
     since = {**stream(10), "eventTime": "2026-05-22T16:00:00Z"}
     another = {**since["job"], "name": "another"}
     post(client, stream(5, "START"), {**since, "run": {"runId": "2"}}, {**since, "run": {"runId": "3"}, "job": another})
@@ -297,7 +297,7 @@ def test_a_stream_was_silent_at_a_time_before_which_another_was_not_heard_of_yet
 @pytest.mark.parametrize(
     "last", [stream(20, "COMPLETE"), stream(20, trigger="EVENT_BASED"), stream(20, window=None), stream(20, window=0)]
 )
-def test_who_has_ended_or_promises_nothing_is_never_stale(client: TestClient, last: dict[str, Any]) -> None:
+def test_a_run_that_ended_or_has_no_periodic_window_is_never_stale(client: TestClient, last: dict[str, Any]) -> None:
     post(client, stream(10), last)
 
     assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] is None
@@ -336,7 +336,7 @@ def test_quality_is_a_timeline_of_the_dataset_and_of_each_column(client: TestCli
     assert of_column is None or of_column["timeline"][0]["metrics"] == {"nullCount": 2**70}
 
 
-def test_the_quality_of_a_column_that_nobody_else_tells_of_is_found(client: TestClient) -> None:
+def test_the_quality_of_a_column_known_only_from_checks_is_found(client: TestClient) -> None:
     post(client, measured("r", 10, passed=False, rows=9))
 
     of_column = get(client, "/api/v1/quality?nodeId=datasetField:lake:t:id")
@@ -347,11 +347,11 @@ def test_the_quality_of_a_column_that_nobody_else_tells_of_is_found(client: Test
 
 
 def declared(second: int, **facets: object) -> dict[str, Any]:
-    said = {**event(eventTime=f"2026-05-22T14:23:{second:02d}Z"), "dataset": dataset("t", **facets)}
-    return {key: value for key, value in said.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
+    body = {**event(eventTime=f"2026-05-22T14:23:{second:02d}Z"), "dataset": dataset("t", **facets)}
+    return {key: value for key, value in body.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
 
 
-def test_what_each_dataset_event_tells_of_quality_is_in_the_timeline(client: TestClient) -> None:
+def test_quality_facets_of_each_dataset_event_are_in_the_timeline(client: TestClient) -> None:
     missed = facet(assertions=[{"assertion": "unique", "success": False}])
     metrics = {second: facet(rowCount=second, columnMetrics={"id": {"nullCount": second}}) for second in (10, 20, 30)}
     post(
@@ -365,9 +365,9 @@ def test_what_each_dataset_event_tells_of_quality_is_in_the_timeline(client: Tes
     now, then, known_then, of_column = (
         [
             (each["at"][17:19], each["passed"] if each["metrics"] is None else each["metrics"])
-            for each in get(client, f"/api/v1/quality?nodeId={asked}")["timeline"]
+            for each in get(client, f"/api/v1/quality?nodeId={query}")["timeline"]
         ]
-        for asked in (
+        for query in (
             "dataset:lake:t",
             "dataset:lake:t&asOf=2026-05-22T14:23:20Z",
             "dataset:lake:t&logSize=2",
@@ -395,7 +395,7 @@ def checking(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:
     )
 
 
-def test_the_tests_of_a_run_are_in_the_timeline_of_its_job_and_of_the_one_dataset_that_it_was_about(
+def test_tests_of_a_run_are_in_the_timelines_of_its_job_and_of_its_only_dataset(
     client: TestClient,
 ) -> None:
     post(
@@ -419,12 +419,15 @@ def test_the_tests_of_a_run_are_in_the_timeline_of_its_job_and_of_the_one_datase
     assert of_u == []
 
 
-def telling_tests(second: int, run: str = "r", **tests: str) -> dict[str, Any]:
-    """A RUNNING of a run that tells how these tests went, or takes all back where there are none."""
-    told = [{"name": name, "status": status} for name, status in tests.items()]
+def running_with_tests(second: int, run: str = "r", **tests: str) -> dict[str, Any]:
+    """A RUNNING event with the outcomes of these tests, or with a deleted facet if there are none."""
+    outcomes_of_tests = [{"name": name, "status": status} for name, status in tests.items()]
     return event(
         eventType="RUNNING",
-        run={"runId": run, "facets": {"test": facet(tests=told) if told else facet(_deleted=True)}},
+        run={
+            "runId": run,
+            "facets": {"test": facet(tests=outcomes_of_tests) if outcomes_of_tests else facet(_deleted=True)},
+        },
         eventTime=f"2026-05-22T14:23:{second:02d}Z",
         outputs=[dataset("t")],
     )
@@ -436,15 +439,13 @@ def outcomes(client: TestClient, query: str = "") -> list[tuple[str, dict[str, s
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_of_each_test_that_a_run_tells_of_in_several_events_the_last_counts(
-    client: TestClient, order: tuple[int, ...]
-) -> None:
-    told = [
-        telling_tests(10, unique="fail", fresh="pass"),
-        telling_tests(20, unique="pass"),
-        telling_tests(30, rows="fail"),
+def test_the_last_outcome_of_each_test_of_a_run_counts(client: TestClient, order: tuple[int, ...]) -> None:
+    events = [
+        running_with_tests(10, unique="fail", fresh="pass"),
+        running_with_tests(20, unique="pass"),
+        running_with_tests(30, rows="fail"),
     ]
-    post(client, *(told[place] for place in order))
+    post(client, *(events[place] for place in order))
 
     assert outcomes(client) == [("30", {"rows": "fail"}), ("20", {"unique": "pass"}), ("10", {"fresh": "pass"})]
     assert outcomes(client, "&asOf=2026-05-22T14:23:15Z") == [("10", {"unique": "fail", "fresh": "pass"})]
@@ -452,11 +453,15 @@ def test_of_each_test_that_a_run_tells_of_in_several_events_the_last_counts(
     assert [each["words"] for each in found] == ["load: rows failed"]
 
 
-def test_tests_that_a_run_tells_again_and_again_stand_there_once_and_those_that_it_took_back_not(
+def test_repeated_tests_of_a_run_are_listed_once_and_deleted_ones_not_at_all(
     client: TestClient,
 ) -> None:
     post(
-        client, telling_tests(10, a="fail"), telling_tests(20), telling_tests(30, b="fail"), telling_tests(40, b="fail")
+        client,
+        running_with_tests(10, a="fail"),
+        running_with_tests(20),
+        running_with_tests(30, b="fail"),
+        running_with_tests(40, b="fail"),
     )
 
     assert outcomes(client) == [("40", {"b": "fail"})]
@@ -477,16 +482,16 @@ def in_quality(client: TestClient, query: str = "") -> list[list[str]]:
 @pytest.mark.parametrize("side", ["inputs", "outputs"])
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("is_repeated", [False, True])
-def test_quality_that_a_run_takes_back_is_told_no_more(
+def test_quality_facets_that_a_run_deletes_are_no_longer_listed(
     client: TestClient, side: str, order: int, is_repeated: bool
 ) -> None:
     tests = facet(tests=[{"name": "fresh", "status": "fail"}])
-    told = {
+    reported = {
         "dataQualityAssertions": facet(assertions=[{"assertion": "not_null", "success": False, "column": "id"}]),
         "dataQualityMetrics": facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}),
     }
     schema_too = {"schema": schema("id")}
-    gone = {name: {**(value if is_repeated else facet()), "_deleted": True} for name, value in told.items()}
+    deleted = {name: {**(value if is_repeated else facet()), "_deleted": True} for name, value in reported.items()}
     events = [
         event(
             eventType=kind,
@@ -497,8 +502,8 @@ def test_quality_that_a_run_takes_back_is_told_no_more(
         )
         | {side: [dataset("t", **facets, **schema_too)]}
         for kind, second, of_run, facets in (
-            ("START", 10, tests, told),
-            ("COMPLETE", 20, {**(tests if is_repeated else facet()), "_deleted": True}, gone),
+            ("START", 10, tests, reported),
+            ("COMPLETE", 20, {**(tests if is_repeated else facet()), "_deleted": True}, deleted),
         )
     ]
     post(client, *events[::order])
@@ -511,16 +516,16 @@ def test_quality_that_a_run_takes_back_is_told_no_more(
     ]
 
 
-def test_quality_that_a_dataset_event_declares_to_be_gone_is_no_entry(client: TestClient) -> None:
-    told = facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}, _deleted=True)
+def test_deleted_quality_facets_of_a_dataset_event_are_not_listed(client: TestClient) -> None:
+    metrics = facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}, _deleted=True)
     missed = facet(assertions=[{"assertion": "unique", "success": False, "column": "id"}], _deleted=True)
     post(client, event(outputs=[dataset("t", schema=schema("id"))]))
-    post(client, declared(30, schema=schema("id"), dataQualityMetrics=told, dataQualityAssertions=missed))
+    post(client, declared(30, schema=schema("id"), dataQualityMetrics=metrics, dataQualityAssertions=missed))
 
     assert in_quality(client) == [[], [], []]
 
 
-def test_tests_are_those_of_the_time_that_is_asked_for(client: TestClient) -> None:
+def test_tests_are_listed_as_of_the_requested_time(client: TestClient) -> None:
     post(client, checking("a", 10, "fail", "t"), checking("a", 20, "pass", "t"), checking("b", 30, "fail", "t"))
 
     then = get(client, "/api/v1/quality?nodeId=dataset:lake:t&asOf=2026-05-22T14:23:15Z")["timeline"]
@@ -535,8 +540,8 @@ def knows_columns(client: TestClient) -> bool:
     return True
 
 
-def test_what_was_told_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
-    """The graph that is loaded from merged facts is the one that grew event by event."""
+def test_facets_are_the_same_after_a_restart(tmp_path: Path) -> None:
+    """The graph loaded from merged facts equals the one built event by event."""
     failed = event(eventType="FAIL", run={"runId": RUN, "facets": {"errorMessage": facet(message="boom")}})
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store) as client:
@@ -553,7 +558,7 @@ def test_what_was_told_before_a_restart_is_told_after_it(tmp_path: Path) -> None
     assert [each["rule"] for each in before[0]["mended"]] == ["completed-after-failing"]
 
 
-def test_what_great_expectations_asserted_is_in_the_timeline_of_the_table_and_a_possible_cause(
+def test_assertions_of_great_expectations_are_in_the_timeline_and_are_possible_causes(
     client: TestClient,
 ) -> None:
     found = facet(
@@ -582,16 +587,19 @@ def test_what_great_expectations_asserted_is_in_the_timeline_of_the_table_and_a_
     assert version["facets"]["greatExpectations_assertions"] == found
 
 
-def test_counts_told_as_text_count_and_the_run_says_so(client: TestClient) -> None:
-    told, measured = facet(rowCount="7", size="123"), facet(rowCount="7", columnMetrics={"id": {"nullCount": "1"}})
-    written = {**dataset("out", "lake", dataQualityMetrics=measured), "outputFacets": {"outputStatistics": told}}
+def test_counts_reported_as_text_count_as_numbers_and_are_listed_as_mended(client: TestClient) -> None:
+    statistics, measured = (
+        facet(rowCount="7", size="123"),
+        facet(rowCount="7", columnMetrics={"id": {"nullCount": "1"}}),
+    )
+    written = {**dataset("out", "lake", dataQualityMetrics=measured), "outputFacets": {"outputStatistics": statistics}}
     post(client, event(eventType="COMPLETE", outputs=[written]))
 
     run = get(client, f"/api/v1/jobs/runs/{RUN}")
     out = get(client, "/api/v1/namespaces/lake/datasets/out")
     [point] = get(client, "/api/v1/quality?nodeId=dataset:lake:out")["timeline"]
 
-    assert run["outputDatasetVersions"][0]["facets"]["outputStatistics"] == told
+    assert run["outputDatasetVersions"][0]["facets"]["outputStatistics"] == statistics
     assert [(each["rule"], each["what"]) for each in run["mended"]] == [
         ("counts-as-text", "rowCount, size in outputStatistics of out in lake, reported as text, count as numbers")
     ]
@@ -599,7 +607,7 @@ def test_counts_told_as_text_count_and_the_run_says_so(client: TestClient) -> No
     assert point["metrics"] == {"rowCount": 7, "columnMetrics": {"id": {"nullCount": 1}}}
 
 
-def test_a_jump_of_rows_that_are_told_as_text_is_a_possible_cause(client: TestClient) -> None:
+def test_a_volume_jump_in_counts_reported_as_text_is_a_possible_cause(client: TestClient) -> None:
     for day, rows in enumerate(("100", "101", "99", "7"), start=1):
         written = {**dataset("out"), "outputFacets": {"outputStatistics": facet(rowCount=rows)}}
         run = {"runId": f"0198f7d0-1111-7222-8333-44445555666{day}"}

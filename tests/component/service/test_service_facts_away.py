@@ -1,4 +1,4 @@
-"""Facts of acknowledged events that cannot be stored now: who needs them is told, and no wrong answer is kept."""
+"""Facts of acknowledged events that cannot be stored yet: reads that need them fail, and none is wrong later."""
 
 import json
 import os
@@ -28,17 +28,17 @@ READS = [
     "/api/v1/namespaces/lake/datasets/orders/versions",
     "/api/v1/namespaces/lake/datasets",
 ]
-TOLD = event(
+EVENT = event(
     eventType="COMPLETE",
     run={"runId": RUN, "facets": {"nominalTime": facet(nominalStartTime="2026-05-22T00:00:00Z")}},
     job={"namespace": "etl", "name": "load", "facets": {"documentation": facet(description="what it does")}},
     outputs=[dataset("orders", schema=schema("id"), version=facet(datasetVersion="v1"))],
 )
-"""An event that all reads have something from that is not in memory."""
+"""An event from which each read needs something that is not in memory."""
 
 
 class NoRoomForFacts(SqliteStore):
-    """A store on whose disk an event may still find room, and facts do not."""
+    """A store whose disk has room for an event, but not for its facts."""
 
     is_full = False
     tries = 0
@@ -50,50 +50,50 @@ class NoRoomForFacts(SqliteStore):
         super().catch_up(should_yield, at_least)
 
 
-def whole(answer: Any) -> bool:  # noqa: ANN401  of either HTTP library
+def is_complete(answer: Any) -> bool:  # noqa: ANN401  of either HTTP library
     return bool(answer.status_code == 200)
 
 
-def test_what_was_asked_for_while_facts_found_no_room_is_right_once_they_do(tmp_path: Path) -> None:
+def test_reads_fail_while_facts_cannot_be_stored_and_are_right_afterwards(tmp_path: Path) -> None:
     with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
-        post(client, TOLD)
+        post(client, EVENT)
 
         meanwhile = [client.get(path) for path in READS]
         in_log = get(client, "/api/v1/events/lineage")["totalCount"]
         sick = client.get("/healthz")
-        time.sleep(2)  # what is rendered ahead begins after a second
+        time.sleep(2)  # rendering ahead begins after a second
         store.is_full = False
-        assert eventually(lambda: whole(client.get(READS[0])), within_s=20)
-        late = [client.get(path) for path in READS]
+        assert eventually(lambda: is_complete(client.get(READS[0])), within_s=20)
+        recovered = [client.get(path) for path in READS]
         well = client.get("/healthz")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
-        anew = [client.get(path) for path in READS]
+        restarted = [client.get(path) for path in READS]
 
     assert [(each.status_code, each.headers.get("retry-after")) for each in meanwhile] == [(503, "1")] * len(READS)
     assert in_log == 1
     assert (sick.status_code, sick.json()["status"]) == (503, "the event could not be stored, try again: disk full")
     assert well.json() == {"status": "ok"}
-    assert [each.json() for each in late] == [each.json() for each in anew]
+    assert [each.json() for each in recovered] == [each.json() for each in restarted]
 
 
-def test_a_graphql_query_that_needs_facts_that_find_no_room_is_told_to_come_again(tmp_path: Path) -> None:
+def test_a_graphql_query_that_needs_unstored_facts_is_asked_to_retry(tmp_path: Path) -> None:
     query = {"query": '{job(namespace: "etl", name: "load") {versions {latestRun {nominalStartTime}}}}'}
     with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
-        post(client, TOLD)
+        post(client, EVENT)
 
         answer = client.post("/api/v1-beta/graphql", json=query)
 
     assert (answer.status_code, answer.headers.get("retry-after")) == (503, "1")
 
 
-def test_who_needs_facts_that_find_no_room_does_not_have_each_read_try_again(tmp_path: Path) -> None:
+def test_reads_that_need_unstored_facts_do_not_each_try_to_store_them(tmp_path: Path) -> None:
     with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
-        post(client, TOLD)
-        eventually(lambda: store.tries >= 2, within_s=5)  # by who writes, as soon as nothing comes
+        post(client, EVENT)
+        eventually(lambda: store.tries >= 2, within_s=5)  # by the writer, as soon as it is idle
         before = store.tries
 
         statuses = {client.get(path).status_code for path in READS for _ in range(5)}
@@ -107,31 +107,31 @@ def answers(service: Service) -> list[object]:
     return [each.json() if each.status_code == 200 else each.status_code for each in found]
 
 
-def test_a_process_that_is_killed_right_after_it_stored_leaves_no_wrong_answer_behind(tmp_path: Path) -> None:
+def test_a_recorder_killed_right_after_storing_leaves_no_wrong_answer(tmp_path: Path) -> None:
     with running(tmp_path, "--beside") as service:
         service.post_events([event(run={"runId": "before"})])
         assert eventually(lambda: is_well(service))
         (recorder,) = recorders_of(service.pid)
 
-        assert httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(TOLD)).status_code == 201
+        assert httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(EVENT)).status_code == 201
         os.kill(recorder, signal.SIGKILL)
         gap = answers(service)
         assert eventually(lambda: recorders_of(service.pid) not in ([], [recorder]) and is_well(service))
         assert eventually(lambda: 503 not in answers(service), within_s=20)
-        late = answers(service)
+        recovered = answers(service)
         service.stop()
         service.start()
-        anew = answers(service)
+        restarted = answers(service)
 
-    assert late == anew
-    assert all(found in (503, right) for found, right in zip(gap, anew, strict=True))
+    assert recovered == restarted
+    assert all(found in (503, right) for found, right in zip(gap, restarted, strict=True))
 
 
-def test_a_process_that_is_stopped_holds_up_reads_for_a_moment_only(tmp_path: Path) -> None:
+def test_a_suspended_recorder_delays_reads_only_briefly(tmp_path: Path) -> None:
     events = [event(run={"runId": f"run-{number}"}) for number in range(200)]
     with running(tmp_path, "--beside") as service:
         (recorder,) = recorders_of(service.pid)
-        service.post_events([*events, TOLD])
+        service.post_events([*events, EVENT])
         os.kill(recorder, signal.SIGSTOP)
         begin_s = time.monotonic()
         try:

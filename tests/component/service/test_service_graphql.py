@@ -1,4 +1,4 @@
-"""GraphQL in Marquez's schema: what a query names comes out, and no query can do harm."""
+"""GraphQL in Marquez's schema: a query gets what it names, and no query can do harm."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ def ask_for(client: TestClient, query: str, **variables: object) -> Body:
     return data
 
 
-def test_a_dataset_with_its_columns_and_versions(client: TestClient) -> None:
+def test_a_dataset_has_its_columns_and_versions(client: TestClient) -> None:
     data = ask_for(
         client,
         'query ($name: String!) { dataset(namespace: "lake", name: $name) { name type description '
@@ -61,7 +61,7 @@ def test_a_dataset_with_its_columns_and_versions(client: TestClient) -> None:
     assert data["namespace"] == {"name": "lake", "currentOwner": {"name": "anonymous"}}
 
 
-def test_a_job_with_its_runs(client: TestClient) -> None:
+def test_a_job_has_its_runs(client: TestClient) -> None:
     data = ask_for(
         client,
         '{ job(namespace: "etl", name: "mart") { name type currentVersion { job { name } inputs { name } '
@@ -85,7 +85,7 @@ def test_a_job_with_its_runs(client: TestClient) -> None:
     assert data["versions"] == [latest["jobVersion"]]
 
 
-def test_who_tells_more_of_a_run_that_is_under_way_tells_no_state(client: TestClient) -> None:
+def test_an_event_of_type_other_during_a_run_is_not_a_state(client: TestClient) -> None:
     states = '{ job(namespace: "etl", name: "late") { currentVersion { latestRun { states { state } } } } }'
     late = {"job": {"namespace": "etl", "name": "late"}}
     for kind, second in (("OTHER", 30), ("START", 31), ("OTHER", 32), ("COMPLETE", 33)):
@@ -93,11 +93,11 @@ def test_who_tells_more_of_a_run_that_is_under_way_tells_no_state(client: TestCl
 
     data = ask_for(client, states)["job"]
 
-    told = [each["state"] for each in data["currentVersion"]["latestRun"]["states"]]
-    assert told == ["COMPLETED", "RUNNING", "NEW"]
+    states_of_run = [each["state"] for each in data["currentVersion"]["latestRun"]["states"]]
+    assert states_of_run == ["COMPLETED", "RUNNING", "NEW"]
 
 
-def test_lineage_from_a_job_as_marquez_pages_ask_for_it(client: TestClient) -> None:
+def test_lineage_from_a_job_answers_the_query_of_marquez_pages(client: TestClient) -> None:
     graph = ask_for(
         client,
         "query getLineage($name: String!, $namespace: String!, $depth: Int!) { lineageFromJob(name: $name, "
@@ -120,7 +120,7 @@ def test_lineage_from_a_job_as_marquez_pages_ask_for_it(client: TestClient) -> N
     assert by_name["JOB", "report"]["data"]["currentVersion"] is None
 
 
-def test_lists_and_their_pages(client: TestClient) -> None:
+def test_lists_are_paged(client: TestClient) -> None:
     data = ask_for(
         client,
         "{ datasets { name jobVersionAsInput { job { name } } jobVersionAsOutput { job { name } } } jobs { name } "
@@ -136,7 +136,7 @@ def test_lists_and_their_pages(client: TestClient) -> None:
     assert data["namespace"] == {"jobs": [{"name": "mart"}, {"name": "report"}], "datasets": []}
 
 
-def test_tags_and_owners(client: TestClient) -> None:
+def test_tags_and_owners_are_shown(client: TestClient) -> None:
     client.put("/api/v1/namespaces/lake", json={"ownerName": "ann"})
     client.post("/api/v1/namespaces/lake/datasets/orders/tags/GOLD")
     client.post("/api/v1/namespaces/lake/datasets/orders/fields/price/tags/GOLD")
@@ -152,7 +152,7 @@ def test_tags_and_owners(client: TestClient) -> None:
     assert data["namespace"] == {"currentOwner": {"name": "ann", "namespaces": [{"name": "lake"}]}}
 
 
-def test_what_is_not_there_is_null(client: TestClient) -> None:
+def test_something_unknown_or_deleted_is_null(client: TestClient) -> None:
     client.delete("/api/v1/namespaces/lake/datasets/mart")
 
     data = ask_for(
@@ -164,7 +164,7 @@ def test_what_is_not_there_is_null(client: TestClient) -> None:
     assert set(data.values()) == {None}
 
 
-def test_an_owner_has_no_time_that_hangs_on_the_namespace_asked_about(client: TestClient) -> None:
+def test_an_owner_is_the_same_whichever_namespace_is_queried(client: TestClient) -> None:
     for namespace in ("etl", "new"):
         client.put(f"/api/v1/namespaces/{namespace}", json={"ownerName": "ann"})
 
@@ -179,7 +179,7 @@ def test_an_owner_has_no_time_that_hangs_on_the_namespace_asked_about(client: Te
 
 
 @pytest.mark.parametrize("name", ["nobody's", "mart"])
-def test_there_is_nothing_around_a_job_that_is_not_there(client: TestClient, name: str) -> None:
+def test_lineage_from_an_unknown_or_deleted_job_is_empty(client: TestClient, name: str) -> None:
     client.delete("/api/v1/namespaces/etl/jobs/mart")
 
     data = ask_for(client, f'{{ lineageFromJob(namespace: "etl", name: "{name}") {{ graph {{ __typename }} }} }}')
@@ -187,7 +187,7 @@ def test_there_is_nothing_around_a_job_that_is_not_there(client: TestClient, nam
     assert data == {"lineageFromJob": {"graph": []}}
 
 
-def test_a_query_may_stand_in_the_address(client: TestClient) -> None:
+def test_a_query_may_be_in_the_url(client: TestClient) -> None:
     query = "query Q($n: String!) { namespace(name: $n) { name } } query R { jobs { name } }"
     parameters = {"query": query, "operationName": "Q", "variables": '{"n": "etl"}'}
 
@@ -206,7 +206,7 @@ def test_a_query_may_stand_in_the_address(client: TestClient) -> None:
         (f'{{ namespace(name: "{"x" * 100_000}") {{ name }} }}', "the query is longer than 100,000 characters"),
     ],
 )
-def test_what_is_wrong_with_a_query_is_told(client: TestClient, query: str, message: str) -> None:
+def test_an_invalid_query_is_answered_with_its_error(client: TestClient, query: str, message: str) -> None:
     answer = client.post(PATH, json={"query": query})
 
     assert answer.status_code == 200
@@ -215,7 +215,7 @@ def test_what_is_wrong_with_a_query_is_told(client: TestClient, query: str, mess
 
 
 @pytest.mark.parametrize("variables", ["5", "{", "%ff"])
-def test_variables_that_are_no_object_are_refused(client: TestClient, variables: str) -> None:
+def test_variables_that_are_not_an_object_are_refused(client: TestClient, variables: str) -> None:
     answer = client.get(f"{PATH}?query=%7Bjobs%7Bname%7D%7D&variables={variables}")
 
     assert answer.json() == {"code": 400, "message": "query param variables must be a JSON object"}
@@ -229,7 +229,7 @@ def test_a_body_without_a_query_is_refused(client: TestClient) -> None:
     }
 
 
-def test_a_query_that_goes_round_in_circles_is_ended(client: TestClient) -> None:
+def test_a_circular_query_is_stopped(client: TestClient) -> None:
     query = '{ namespace(name: "etl") ' + "{ jobs { namespace " * 14 + "{ name }" + "} }" * 14 + "}"
 
     errors = client.post(PATH, json={"query": query}).json()["errors"]
@@ -237,12 +237,12 @@ def test_a_query_that_goes_round_in_circles_is_ended(client: TestClient) -> None
     assert errors[0]["message"] == "the query reaches more than 10,000 objects: request less at a time"
 
 
-def test_of_a_table_with_a_version_for_each_commit_one_is_found_without_all(
+def test_the_current_of_many_versions_is_found_without_loading_all(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ask, "MAX_OBJECTS", 50)
-    told = ["a", *map(str, range(58)), "a"]
-    for second, version in enumerate(told):
+    versions = ["a", *map(str, range(58)), "a"]
+    for second, version in enumerate(versions):
         table = dataset("table", schema=schema("id"), version=facet(datasetVersion=version))
         post(client, run(f"commit {second}", "COMPLETE", f"{second:02d}", inputs=[], outputs=[table]))
     named = 'dataset(namespace: "lake", name: "table")'
@@ -262,7 +262,7 @@ def test_of_a_table_with_a_version_for_each_commit_one_is_found_without_all(
     assert "more than 50 objects" in every["errors"][0]["message"]
 
 
-def test_a_run_met_the_version_that_was_there_then_though_the_dataset_went_back_to_it_since(
+def test_a_run_has_the_version_of_its_time_even_if_the_dataset_went_back_to_it_later(
     client: TestClient,
 ) -> None:
     writes = {"job": {"namespace": "etl", "name": "write"}, "inputs": []}
@@ -283,22 +283,24 @@ def test_a_run_met_the_version_that_was_there_then_though_the_dataset_went_back_
     )
 
     times = {"a": 30, "b": 32, "c": 33}
-    met = {run_id: {"createdAt": f"2026-05-22T14:23:{s}.000Z", "run": {"id": run_id}} for run_id, s in times.items()}
-    assert data["job"]["currentVersion"]["latestRun"]["inputs"] == [met["a"]]
+    version_by = {
+        run_id: {"createdAt": f"2026-05-22T14:23:{s}.000Z", "run": {"id": run_id}} for run_id, s in times.items()
+    }
+    assert data["job"]["currentVersion"]["latestRun"]["inputs"] == [version_by["a"]]
     written = [each["run"] for each in data["dataset"]["versions"]]
-    assert written == [{"id": run_id, "outputs": [met[run_id]]} for run_id in "cba"]
+    assert written == [{"id": run_id, "outputs": [version_by[run_id]]} for run_id in "cba"]
 
 
-def test_a_column_has_the_times_of_the_versions_that_made_and_changed_it(client: TestClient) -> None:
+def test_a_column_has_the_times_of_the_versions_that_added_and_changed_it(client: TestClient) -> None:
     def column(name: str, kind: str = "int") -> Body:
         return {"name": name, "type": kind}
 
-    told = [
+    schemas = [
         [column("a"), column("gone"), column("typed")],
         [column("a"), column("new"), column("typed", "long")],
         [column("typed", "long"), column("new"), column("a"), column("gone")],
     ]
-    for number, columns in enumerate(told):
+    for number, columns in enumerate(schemas):
         table = dataset("table", schema=facet(fields=columns))
         post(client, run(f"{number}", "COMPLETE", 30 + number, inputs=[], outputs=[table]))
     post(client, run("reader", "COMPLETE", 40, inputs=[dataset("table")]))
@@ -315,7 +317,9 @@ def test_a_column_has_the_times_of_the_versions_that_made_and_changed_it(client:
     assert all(each in data["fields"] for each in of_versions)
 
 
-def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_of_a_field_is_logged_and_not_shown(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
     knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
     knowledge.graph.jobs = None
 
@@ -327,7 +331,7 @@ def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: p
     assert [record.name for record in caplog.records] == ["headwater.service.graphql.answer"]
 
 
-def test_an_empty_name_of_an_operation_is_none(client: TestClient) -> None:
+def test_an_empty_operation_name_counts_as_none(client: TestClient) -> None:
     query = '{job(namespace:"etl",name:"mart"){name}}'
 
     posted = client.post(PATH, json={"query": query, "operationName": ""})

@@ -1,4 +1,4 @@
-"""HTTP as clients of other languages speak it, to a real `headwater serve`."""
+"""HTTP as clients in other languages send it, to a real `headwater serve`."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ from tests.support.app import event
 from tests.support.service import Service, running
 
 OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n"
-"""What Java's HTTP client sends with each request over plain HTTP until a server speaks HTTP/2."""
+"""Headers that Java's HTTP client sends with each plain request until a server speaks HTTP/2."""
 LAST = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
@@ -24,15 +24,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def posted(*, chunked: bool = False) -> bytes:
-    """A POST of an event that was never sent before, with the offer."""
+    """A POST of a new event, with the offer of HTTP/2."""
     body = json.dumps(event(run={"runId": str(uuid4())})).encode()
     length = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: %d" % len(body)
-    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
-    return b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\n" + length + b"\r\n" + OFFER + b"\r\n" + sent
+    payload = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
+    return b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\n" + length + b"\r\n" + OFFER + b"\r\n" + payload
 
 
 def statuses(service: Service, *segments: bytes) -> list[int]:
-    """The statuses of the answers to what is sent over one connection, until it is closed."""
+    """The statuses of the answers on a connection, until it is closed."""
     answers = b""
     with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -44,7 +44,7 @@ def statuses(service: Service, *segments: bytes) -> list[int]:
 
 
 def is_refused(service: Service, segments: list[bytes]) -> bool:
-    """Whether the connection is ended before the request is: who goes on sending may not see the answer."""
+    """Whether the connection is ended before the request: a client still sending may not see the answer."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
         try:
             for segment in segments:
@@ -55,20 +55,20 @@ def is_refused(service: Service, segments: list[bytes]) -> bool:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_post_that_offers_http_2_is_taken_with_its_body(service: Service, chunked: bool) -> None:
+def test_a_post_that_offers_http_2_is_accepted_with_its_body(service: Service, chunked: bool) -> None:
     assert statuses(service, posted(chunked=chunked), LAST) == [201, 200]
 
 
-def test_offers_are_passed_over_however_requests_are_cut_and_joined(service: Service) -> None:
-    sent = posted() + posted(chunked=True) + posted() + LAST
+def test_offers_of_http_2_are_ignored_however_requests_are_split_or_joined(service: Service) -> None:
+    requests = posted() + posted(chunked=True) + posted() + LAST
 
-    assert statuses(service, sent) == [201, 201, 201, 200]
-    cut = sent.replace(b"\r\n", b"\r\n\0").split(b"\0")
+    assert statuses(service, requests) == [201, 201, 201, 200]
+    cut = requests.replace(b"\r\n", b"\r\n\0").split(b"\0")
     assert statuses(service, *cut) == [200, 200, 200, 200]
 
 
 @pytest.mark.parametrize("target", [b"example.org:80", b"/api/v1/namespaces"])
-def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
+def test_connect_requests_are_refused(service: Service, target: bytes) -> None:
     assert statuses(service, b"CONNECT " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n") == [400]
 
 
@@ -76,7 +76,7 @@ def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
     "endless",
     [
         [b"GET /healthz HTTP/1.1\r\n", *[b"x-more: " + b"m" * 20_000 + b"\r\n"] * 5],  # many headers
-        [b"GET /healthz HTTP/1.1\r\nx-more: ", *[b"m" * 60_000] * 5],  # one that has no end
+        [b"GET /healthz HTTP/1.1\r\nx-more: ", *[b"m" * 60_000] * 5],  # one endless header
         [b"GET /healthz?", *[b"m" * 60_000] * 5],
         [
             b"POST /api/v1/lineage HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n",
@@ -85,7 +85,7 @@ def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
     ],
     ids=["headers", "header", "address", "trailer"],
 )
-def test_headers_without_end_are_not_read(service: Service, endless: list[bytes]) -> None:
+def test_endless_headers_are_refused(service: Service, endless: list[bytes]) -> None:
     assert is_refused(service, endless)
     assert statuses(service, LAST) == [200]
 
@@ -96,11 +96,11 @@ def test_headers_may_be_long(service: Service) -> None:
     assert statuses(service, b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + token, posted(), LAST) == [200, 201, 200]
 
 
-def test_a_head_of_the_stream_ends_at_once(service: Service) -> None:
+def test_a_head_request_of_the_stream_ends_at_once(service: Service) -> None:
     assert statuses(service, b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n", LAST) == [200, 200]
 
 
-def test_a_last_event_id_of_more_digits_than_any_number_has_is_beyond_the_log(service: Service) -> None:
-    asked = b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\nLast-Event-ID: %b\r\n\r\n" % (b"9" * 5_000)
+def test_a_last_event_id_with_thousands_of_digits_is_beyond_the_log(service: Service) -> None:
+    request = b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\nLast-Event-ID: %b\r\n\r\n" % (b"9" * 5_000)
 
-    assert statuses(service, asked, LAST) == [200, 200]
+    assert statuses(service, request, LAST) == [200, 200]

@@ -1,4 +1,4 @@
-"""Which names are one, why, and how people part them: over the API."""
+"""Names of a dataset over the API: which are joined, by what evidence, and how edits separate them."""
 
 from contextlib import closing
 from pathlib import Path
@@ -24,11 +24,11 @@ def linked(run: str, second: int) -> dict[str, Any]:
     return ran(run, second, outputs=[dataset("wh/orders", "s3://b", symlinks=symlinks)])
 
 
-def parting(client: TestClient, method: str, **names: object) -> Answer:
+def separate(client: TestClient, method: str, **names: object) -> Answer:
     return client.request(method, "/api/v1/identity/apart", json=names, headers={"x-headwater-user": "ada"})
 
 
-def test_the_evidence_says_who_told_that_names_are_one_when_and_in_how_many_runs(client: TestClient) -> None:
+def test_the_evidence_has_its_reason_its_times_and_its_number_of_runs(client: TestClient) -> None:
     post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5), linked("w2", 9))
 
     found = get(client, "/api/v1/identity?nodeId=dataset:s3://b:wh/orders&other=dataset:glue:sales.orders")
@@ -51,7 +51,7 @@ def test_the_evidence_says_who_told_that_names_are_one_when_and_in_how_many_runs
     )
 
 
-def test_a_version_at_the_end_of_a_node_id_is_no_part_of_the_name(client: TestClient) -> None:
+def test_a_version_at_the_end_of_a_node_id_is_not_part_of_the_name(client: TestClient) -> None:
     post(client, linked("w", 5), ran("x", 6, outputs=[dataset("t"), dataset("t#1")]))
     version = get(client, "/api/v1/namespaces/glue/datasets/sales.orders")["currentVersion"]
     plain, versioned = (
@@ -65,7 +65,7 @@ def test_a_version_at_the_end_of_a_node_id_is_no_part_of_the_name(client: TestCl
     assert [each["name"] for each in shown] == ["t#1", "t"]
 
 
-def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None:
+def test_a_renamed_dataset_has_both_names(client: TestClient) -> None:
     post(client, ran("w", 1, outputs=[dataset("old")]))
     change = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "old"})
     post(client, ran("r", 2, outputs=[dataset("new", lifecycleStateChange=change)]))
@@ -80,17 +80,21 @@ def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None
 RENAMED = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "old"})
 
 
-def renaming(*kinds: str, run: str = "r", second: int = 10, told_in_all: bool = False) -> list[dict[str, Any]]:
-    """A run that is to rename `old` to `new`, and tells so in its first event, or in all; both tables are there."""
+def renaming(*kinds: str, run: str = "r", second: int = 10, is_in_all_events: bool = False) -> list[dict[str, Any]]:
+    """A run that renames `old` to `new`, and reports it in its first event, or in all; both tables exist."""
     return [
-        ran(run, second + at, outputs=[dataset("new", lifecycleStateChange=RENAMED)] if told_in_all or not at else [])
+        ran(
+            run,
+            second + at,
+            outputs=[dataset("new", lifecycleStateChange=RENAMED)] if is_in_all_events or not at else [],
+        )
         | {"eventType": kind}
         for at, kind in enumerate(kinds)
     ]
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("told_in_all", [False, True])
+@pytest.mark.parametrize("is_in_all_events", [False, True])
 @pytest.mark.parametrize(
     ("events", "is_one"),
     [
@@ -103,13 +107,13 @@ def renaming(*kinds: str, run: str = "r", second: int = 10, told_in_all: bool = 
     ],
     ids=["FAIL", "ABORT", "COMPLETE", "RUNNING", "FAIL and COMPLETE", "COMPLETE and FAIL"],
 )
-def test_a_rename_that_failed_leaves_two_datasets(
-    client: TestClient, events: list[str], is_one: bool, told_in_all: bool, order: int
+def test_a_rename_by_a_failed_run_leaves_two_datasets(
+    client: TestClient, events: list[str], is_one: bool, is_in_all_events: bool, order: int
 ) -> None:
-    told = [ran("w", 1, outputs=[dataset("old", schema=schema("a"))]), ran("v", 2, outputs=[dataset("new")])]
-    told += renaming(*events, told_in_all=told_in_all)
+    writes = [ran("w", 1, outputs=[dataset("old", schema=schema("a"))]), ran("v", 2, outputs=[dataset("new")])]
+    writes += renaming(*events, is_in_all_events=is_in_all_events)
     reader = ran("z", 3, inputs=[dataset("old")], outputs=[dataset("report")])
-    post(client, *[*told, reader][::order])
+    post(client, *[*writes, reader][::order])
 
     names = get(client, "/api/v1/identity?namespace=lake&name=old")["names"]
     edges = [node["id"] for node in get(client, "/api/v1/lineage?nodeId=dataset:lake:old")["graph"]]
@@ -122,7 +126,7 @@ def test_a_rename_that_failed_leaves_two_datasets(
     assert [each["name"] for each in then] == ["new", "old"]
 
 
-def test_a_rename_that_one_run_failed_to_do_and_another_did_was_done(client: TestClient) -> None:
+def test_a_rename_that_failed_in_one_run_and_completed_in_another_counts(client: TestClient) -> None:
     post(client, ran("w", 1, outputs=[dataset("old")]), *renaming("START", "FAIL"))
     post(client, *renaming("START", "COMPLETE", run="again", second=20))
 
@@ -131,7 +135,7 @@ def test_a_rename_that_one_run_failed_to_do_and_another_did_was_done(client: Tes
     assert [each["name"] for each in names] == ["new", "old"]
 
 
-def test_names_that_other_evidence_makes_one_stay_one_where_a_rename_failed(client: TestClient) -> None:
+def test_names_joined_by_other_evidence_stay_joined_if_a_rename_failed(client: TestClient) -> None:
     linked = facet(identifiers=[{"namespace": "lake", "name": "old", "type": "TABLE"}])
     post(client, ran("w", 1, outputs=[dataset("new", symlinks=linked)]), *renaming("START", "FAIL"))
 
@@ -141,7 +145,7 @@ def test_names_that_other_evidence_makes_one_stay_one_where_a_rename_failed(clie
     assert [each["reason"] for each in found["evidence"]] == ["symlinks"]
 
 
-def test_columns_told_to_come_from_an_object_with_a_slash_before_its_key_come_from_the_object_that_was_read(
+def test_a_source_column_of_a_key_with_a_leading_slash_is_of_the_object_that_was_read(
     client: TestClient,
 ) -> None:
     source = {"namespace": "s3a://b", "name": "/raw/orders", "field": "id"}
@@ -163,7 +167,7 @@ def test_columns_told_to_come_from_an_object_with_a_slash_before_its_key_come_fr
     ]
 
 
-def test_topics_that_programs_of_flink_call_alike_in_their_memory_are_two_datasets(client: TestClient) -> None:
+def test_topics_with_the_same_in_memory_name_in_flink_are_two_datasets(client: TestClient) -> None:
     def topic(name: str) -> dict[str, Any]:
         in_memory = {"namespace": "kafka://k:9092", "name": "default_catalog.default_database.source", "type": "TABLE"}
         return dataset(name, "kafka://k:9092", symlinks=facet(identifiers=[in_memory]))
@@ -177,12 +181,12 @@ def test_topics_that_programs_of_flink_call_alike_in_their_memory_are_two_datase
     ]
 
 
-def test_names_that_people_part_are_two_datasets_until_they_take_it_back(client: TestClient) -> None:
+def test_names_separated_by_an_edit_are_two_datasets_until_it_is_undone(client: TestClient) -> None:
     post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5))
 
-    parted = parting(client, "POST", name=ORDERS, other=TABLE)
+    parted = separate(client, "POST", name=ORDERS, other=TABLE)
     around = get(client, "/api/v1/lineage?nodeId=job:etl:reader")["graph"]
-    again = parting(client, "DELETE", name=TABLE, other=ORDERS)
+    again = separate(client, "DELETE", name=TABLE, other=ORDERS)
 
     assert (parted.status_code, [each["name"] for each in parted.json()["names"]]) == (200, ["wh/orders"])
     assert [node["id"] for node in around] == ["dataset:glue:sales.orders", "job:etl:reader"]
@@ -190,7 +194,7 @@ def test_names_that_people_part_are_two_datasets_until_they_take_it_back(client:
     assert get(client, "/api/v1/edits")["edits"][0]["entry"]["by"] == "ada"
 
 
-def test_evidence_that_comes_later_does_not_join_what_was_parted_also_after_a_restart(tmp_path: Path) -> None:
+def test_later_evidence_does_not_join_separated_names_also_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store) as client:
         post(
@@ -198,7 +202,7 @@ def test_evidence_that_comes_later_does_not_join_what_was_parted_also_after_a_re
             ran("reader", 1, inputs=[dataset("sales.orders", "glue")]),
             ran("w0", 2, outputs=[dataset("wh/orders", "s3://b")]),
         )
-        assert parting(client, "POST", name=ORDERS, other=TABLE).status_code == 200
+        assert separate(client, "POST", name=ORDERS, other=TABLE).status_code == 200
         post(client, linked("w1", 5))
         before = get(client, "/api/v1/identity?nodeId=dataset:s3://b:wh/orders")
     with closing(SqliteStore(path)) as store, serving(store) as client:
@@ -217,20 +221,20 @@ def test_evidence_that_comes_later_does_not_join_what_was_parted_also_after_a_re
         ("?nodeId=job:etl:reader", 404),
     ],
 )
-def test_a_name_that_nobody_uses_has_no_identity(client: TestClient, query: str, status: int) -> None:
+def test_an_unknown_name_has_no_identity(client: TestClient, query: str, status: int) -> None:
     post(client, ran("reader", 1))
 
     assert client.get(f"/api/v1/identity{query}").status_code == status
 
 
-def test_a_name_cannot_be_parted_from_itself_or_from_one_that_nobody_uses(client: TestClient) -> None:
+def test_a_name_cannot_be_separated_from_itself_or_from_an_unknown_one(client: TestClient) -> None:
     post(client, linked("w1", 5))
 
-    assert parting(client, "POST", name=ORDERS, other=ORDERS).status_code == 400
-    assert parting(client, "POST", name=ORDERS, other={"namespace": "x", "name": "y"}).status_code == 404
+    assert separate(client, "POST", name=ORDERS, other=ORDERS).status_code == 400
+    assert separate(client, "POST", name=ORDERS, other={"namespace": "x", "name": "y"}).status_code == 404
 
 
-def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None:
+def test_a_name_in_quarantine_lists_the_datasets_it_may_mean(client: TestClient) -> None:
     def table(place: str, warehouse: str) -> dict[str, Any]:
         catalog = facet(framework="iceberg", type="hadoop", name="ice", warehouseUri=warehouse)
         return dataset(f"{place}/s/t", "file", catalog=catalog)
@@ -238,7 +242,7 @@ def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None
     post(client, ran("flink", 1, inputs=[dataset("ice.s.t", "")]))
     post(client, ran("spark", 2, inputs=[table("/one", "file:///one"), table("/two", "file:///two")]))
     doubtful = get(client, "/api/v1/quarantine")["quarantine"]
-    settled = parting(
+    settled = separate(
         client, "POST", name={"namespace": "", "name": "ice.s.t"}, other={"namespace": "file", "name": "/two/s/t"}
     )
 
@@ -249,16 +253,16 @@ def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None
     assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
 
 
-def test_catalogs_place_names_and_make_names_one_however_warehouse_and_place_are_spelt(client: TestClient) -> None:
-    def told(run: str, second: int, name: str, metastore: str, warehouse: str) -> dict[str, Any]:
+def test_catalogs_resolve_and_join_names_however_warehouse_and_location_are_spelt(client: TestClient) -> None:
+    def written_in(run: str, second: int, name: str, metastore: str, warehouse: str) -> dict[str, Any]:
         catalog = facet(
             framework="iceberg", type="hive", name="ice", metadataUri=metastore, warehouseUri=warehouse, source="spark"
         )
         return ran(run, second, outputs=[dataset(name, "s3://lake", catalog=catalog)])
 
     post(client, ran("flink", 1, inputs=[dataset("ice.sales.o", "")]))
-    post(client, told("guess", 2, "sales/o", "thrift://MS:9083", "s3a://lake/"))
-    post(client, told("known", 3, "/sales.db/o", "thrift://ms:9083/", "s3n://lake"))
+    post(client, written_in("guess", 2, "sales/o", "thrift://MS:9083", "s3a://lake/"))
+    post(client, written_in("known", 3, "/sales.db/o", "thrift://ms:9083/", "s3n://lake"))
 
     shown = get(client, "/api/v1/namespaces/s3%3A%2F%2Flake/datasets")["datasets"]
 
@@ -267,7 +271,7 @@ def test_catalogs_place_names_and_make_names_one_however_warehouse_and_place_are
     assert get(client, "/api/v1/quarantine")["totalCount"] == 0
 
 
-def test_columns_of_files_come_from_the_folder_that_the_event_lists_and_the_dataset_says_so(client: TestClient) -> None:
+def test_source_columns_of_files_are_of_the_folder_that_the_event_lists_as_input(client: TestClient) -> None:
     files = [{"namespace": "file", "name": f"/data/in/{name}", "field": "id"} for name in ("p-1.csv", "day=1/p-2.csv")]
     columns = facet(fields={"id": {"inputFields": files}})
     post(
@@ -277,10 +281,10 @@ def test_columns_of_files_come_from_the_folder_that_the_event_lists_and_the_data
 
     fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:file:o:id")["graph"]
     around = get(client, "/api/v1/lineage?nodeId=dataset:file:o")["graph"]
-    told = get(client, "/api/v1/namespaces/file/datasets/o")["mended"]
+    mended = get(client, "/api/v1/namespaces/file/datasets/o")["mended"]
 
     assert {node["id"] for node in fed} == {"datasetField:file:o:id", "datasetField:file:/data/in:id"}
     assert {node["id"] for node in around} == {"dataset:file:o", "dataset:file:/data/in", "job:etl:spark"}
-    assert [(each["rule"], each["what"]) for each in told] == [
+    assert [(each["rule"], each["what"]) for each in mended] == [
         ("columns-of-folders", "columns reported from 2 names in /data/in in file are from that folder")
     ]

@@ -1,4 +1,4 @@
-"""What a change reaches and breaks, held against graphs whose answer was written by hand."""
+"""What a change reaches and breaks, in graphs with known answers."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ _UNKNOWN = ", and no event reports which columns it uses"
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """Flights are cut to legs, filtered by origin, and averaged by carrier; a board and a copy read along."""
+    """Flights are cut to legs, filtered by origin, and averaged by carrier; a board and a copy read them too."""
     with served(tmp_path) as client:
         post(client, *FLIGHTS)
         yield client
@@ -41,7 +41,7 @@ def short(node_id: str) -> str:
     return node_id.removeprefix("datasetField:lake:").removeprefix("dataset:lake:").replace("job:etl:", "job ")
 
 
-def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_which_columns(client: TestClient) -> None:
+def test_a_column_reaches_what_is_made_from_it_and_readers_without_column_lineage(client: TestClient) -> None:
     answer = ask(client, column="arr_delay")
 
     assert answer["nodeId"] == "datasetField:lake:flights:arr_delay"
@@ -69,12 +69,12 @@ def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_whi
         ("", ("unknown", f"reads the dataset of src:x{_UNKNOWN}"), ("unknown", f"reads the dataset of src:y{_UNKNOWN}"))
     ],
 )  # fmt: skip
-def test_of_a_job_whose_target_is_deleted_counts_what_it_told_of_that_where_nothing_else_does(
+def test_column_lineage_of_a_deleted_target_counts_if_its_job_reports_no_other(
     client: TestClient, since: str | None, of_x: tuple[str, str] | None, of_y: tuple[str, str] | None
 ) -> None:
     def made(target: str, column: str) -> Body:
-        told = columns([], a=[source("src", column, "DIRECT", "IDENTITY")])
-        return dataset(target, **({"columnLineage": told} if column else {}))
+        lineage = columns([], a=[source("src", column, "DIRECT", "IDENTITY")])
+        return dataset(target, **({"columnLineage": lineage} if column else {}))
 
     read = dataset("src", schema=schema(x="int", y="int"))
     post(client, ran("mint", "r-before", 20, [read], [made("t", "x")]))
@@ -82,14 +82,14 @@ def test_of_a_job_whose_target_is_deleted_counts_what_it_told_of_that_where_noth
         post(client, ran("mint", "r-since", 21, [read], [made("t2", since)]))
     assert client.delete("/api/v1/namespaces/lake/datasets/t").status_code == 200
 
-    def told_of(column: str) -> tuple[str, str] | None:
+    def effect_on_job(column: str) -> tuple[str, str] | None:
         reached = ask(client, nodeId="dataset:lake:src", column=column, change="drop")["reached"]
         return next(((each["effect"], each["reason"]) for each in reached if each["id"] == "job:etl:mint"), None)
 
-    assert (told_of("x"), told_of("y")) == (of_x, of_y)
+    assert (effect_on_job("x"), effect_on_job("y")) == (of_x, of_y)
 
 
-def test_thousands_are_told_as_other_sentences_tell_them(client: TestClient) -> None:
+def test_a_summary_writes_thousands_with_a_comma(client: TestClient) -> None:
     made = columns([source("flights", "arr_delay", "INDIRECT", "SORT")])
     names = dict.fromkeys((f"c{number}" for number in range(1_000)), "int")
     wide = dataset("wide", schema=schema(**names), columnLineage=made)
@@ -103,7 +103,7 @@ def test_thousands_are_told_as_other_sentences_tell_them(client: TestClient) -> 
     ]
 
 
-def test_a_filter_reaches_every_column_though_no_value_flows(client: TestClient) -> None:
+def test_a_filter_reaches_every_column_of_its_target(client: TestClient) -> None:
     answer = ask(client, column="origin")
 
     uses = {short(reached["id"]): reached["use"] for reached in answer["reached"]}
@@ -115,7 +115,7 @@ def test_a_filter_reaches_every_column_though_no_value_flows(client: TestClient)
     }
 
 
-def test_the_path_says_why_down_to_the_kind_of_edge(client: TestClient) -> None:
+def test_the_path_shows_each_step_with_its_kind_of_edge(client: TestClient) -> None:
     answer = ask(client, column="arr_delay")
 
     (average,) = [reached for reached in answer["reached"] if short(reached["id"]) == "delays:avg_delay"]
@@ -134,7 +134,7 @@ def test_the_path_says_why_down_to_the_kind_of_edge(client: TestClient) -> None:
     ]
 
 
-def test_each_place_tells_its_owner_its_last_run_and_its_quality(client: TestClient) -> None:
+def test_each_reached_node_has_its_owner_its_last_run_and_its_quality(client: TestClient) -> None:
     reached = {short(each["id"]): each for each in ask(client, column="arr_delay")["reached"]}
 
     assert reached["delays:avg_delay"]["owners"] == [{"name": "team:planning", "type": "MAINTAINER"}]
@@ -159,7 +159,7 @@ def test_each_place_tells_its_owner_its_last_run_and_its_quality(client: TestCli
     assert reached["legs"]["quality"] is None
 
 
-def test_a_check_that_a_reader_hangs_on_what_it_read_counts(client: TestClient) -> None:
+def test_a_check_reported_by_a_reader_counts(client: TestClient) -> None:
     made = [("not_null", "delay"), ("fresh", ""), ("unique", "carrier")]
     passed = facet(assertions=[{"assertion": check, "success": True, "column": column} for check, column in made])
     measured = facet(rowCount=7, columnMetrics={"delay": {"nullCount": 2}})
@@ -173,9 +173,9 @@ def test_a_check_that_a_reader_hangs_on_what_it_read_counts(client: TestClient) 
 
 
 def checked_by(job: str, run: str, minute: int, check: str, column: str, *, success: bool) -> Body:
-    """What dbt tells of one test: a run of a job of its own that reads the table, with one assertion."""
-    told = facet(assertions=[{"assertion": check, "success": success, "column": column}])
-    return ran(job, run, minute, [dataset("legs", dataQualityAssertions=told)], [])
+    """How dbt reports a test: a run of its own job that reads the table, with one assertion."""
+    assertions = facet(assertions=[{"assertion": check, "success": success, "column": column}])
+    return ran(job, run, minute, [dataset("legs", dataQualityAssertions=assertions)], [])
 
 
 def quality_of_legs(client: TestClient, place: str = "legs") -> Body:
@@ -183,7 +183,7 @@ def quality_of_legs(client: TestClient, place: str = "legs") -> Body:
     return reached[place]["quality"]  # type: ignore[no-any-return]
 
 
-def test_a_check_that_failed_is_not_hidden_by_others_that_passed_later(client: TestClient) -> None:
+def test_a_failed_check_is_not_hidden_by_others_that_passed_later(client: TestClient) -> None:
     post(
         client,
         checked_by("not_null_delay", "t1", 6, "not_null", "delay", success=False),
@@ -209,13 +209,13 @@ def test_a_check_that_passes_again_has_passed(client: TestClient) -> None:
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 2)
 
 
-def test_a_run_may_tell_its_checks_one_by_one_and_of_each_the_last_word_counts(client: TestClient) -> None:
-    told = [("not_null", False), ("unique", False), ("unique", True), ("fresh", True)]
+def test_the_last_outcome_of_each_check_of_a_run_counts(client: TestClient) -> None:
+    outcomes = [("not_null", False), ("unique", False), ("unique", True), ("fresh", True)]
     post(
         client,
         *(
             checked_by("checks", "t1", 6 + number, check, "delay", success=success)
-            for number, (check, success) in enumerate(told)
+            for number, (check, success) in enumerate(outcomes)
         ),
     )
 
@@ -230,7 +230,7 @@ def test_a_run_may_tell_its_checks_one_by_one_and_of_each_the_last_word_counts(c
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 1)
 
 
-def test_two_jobs_with_a_check_of_one_name_each_count(client: TestClient) -> None:
+def test_checks_of_the_same_name_by_two_jobs_both_count(client: TestClient) -> None:
     post(
         client,
         checked_by("accepted_values_of_day", "t1", 6, "accepted_values", "delay", success=False),
@@ -240,7 +240,7 @@ def test_two_jobs_with_a_check_of_one_name_each_count(client: TestClient) -> Non
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (False, 2)
 
 
-def test_a_failed_check_of_the_whole_table_fails_each_column_also_where_it_says_so_by_an_empty_name(
+def test_a_failed_check_with_an_empty_column_name_counts_for_each_column(
     client: TestClient,
 ) -> None:
     post(client, checked_by("has_rows", "t1", 6, "row_count", "", success=False))
@@ -254,7 +254,7 @@ def effects(answer: Body) -> dict[str, str]:
     return {short(reached["id"]): reached["effect"] for reached in answer["reached"]}
 
 
-def test_a_drop_breaks_who_uses_the_column_and_starves_what_lies_behind(client: TestClient) -> None:
+def test_a_drop_breaks_users_of_the_column_and_starves_what_is_downstream(client: TestClient) -> None:
     answer = ask(client, column="arr_delay", change="drop")
 
     assert effects(answer) == {
@@ -276,7 +276,7 @@ def test_a_drop_breaks_who_uses_the_column_and_starves_what_lies_behind(client: 
     assert words["delays:avg_delay"] == "takes its value from legs:delay (aggregation), which is no longer produced"
 
 
-def test_a_drop_of_a_column_that_only_filters_breaks_too_and_says_how_it_is_used(client: TestClient) -> None:
+def test_a_drop_of_a_filter_column_breaks_too_and_the_reason_names_the_filter(client: TestClient) -> None:
     answer = ask(client, column="origin", change="drop")
 
     words = {short(reached["id"]): (reached["effect"], reached["reason"]) for reached in answer["reached"]}
@@ -305,10 +305,10 @@ def test_a_change_is_judged_by_what_its_readers_can_still_read(
 
     found = effects(answer)
     assert (found["legs:delay"], found["delays:avg_delay"]) == (delay, average)
-    assert answer["breaking"] is breaking  # never False here: the copy tells nothing of its columns
+    assert answer["breaking"] is breaking  # never False here: the copy has no column lineage
 
 
-def test_a_promotion_changes_what_takes_the_value_and_breaks_nobody_who_says_what_it_reads(client: TestClient) -> None:
+def test_a_promotion_changes_what_takes_the_value_and_breaks_no_reader_with_column_lineage(client: TestClient) -> None:
     answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:legs:delay&change=retype:bigint")
 
     assert effects(answer) == {
@@ -320,13 +320,15 @@ def test_a_promotion_changes_what_takes_the_value_and_breaks_nobody_who_says_wha
 
 
 @pytest.mark.parametrize("change", ["drop", "rename:mean_delay", "retype:string"])
-@pytest.mark.parametrize("told", ["of the dataset", "of a column"])
-def test_of_a_reader_that_names_no_column_nobody_knows_whether_it_breaks(
-    client: TestClient, change: str, told: str
-) -> None:
-    whole = [{"namespace": "lake", "name": "delays", "type": "DATASET"}]
-    said = facet(inputs=whole) if told == "of the dataset" else facet(fields={"mean": {"inputs": whole}})
-    mirror = dataset("mirror", schema=schema(mean="double"), lineage=said)
+@pytest.mark.parametrize("reported", ["of the dataset", "of a column"])
+def test_the_effect_on_a_reader_that_names_no_column_is_unknown(client: TestClient, change: str, reported: str) -> None:
+    source_dataset = [{"namespace": "lake", "name": "delays", "type": "DATASET"}]
+    lineage = (
+        facet(inputs=source_dataset)
+        if reported == "of the dataset"
+        else facet(fields={"mean": {"inputs": source_dataset}})
+    )
+    mirror = dataset("mirror", schema=schema(mean="double"), lineage=lineage)
     post(client, ran("mirror", "r7", 7, [dataset("delays")], [mirror]))
 
     answer = get(client, f"/api/v1/impact?nodeId=datasetField:lake:delays:avg_delay&change={change}")
@@ -335,30 +337,30 @@ def test_of_a_reader_that_names_no_column_nobody_knows_whether_it_breaks(
     assert (effects(answer)["mirror"], effects(answer)["job mirror"]) == ("unknown", "unknown")
     assert (mean["use"], mean["effect"], mean["breaking"]) == ("unknown", "unknown", None)
     gaps = get(client, "/api/v1/coverage?kind=edge-without-columns&namespace=lake")["gaps"]
-    assert ("dataset:lake:mirror" in {gap["nodeId"] for gap in gaps}) is (told == "of the dataset")
+    assert ("dataset:lake:mirror" in {gap["nodeId"] for gap in gaps}) is (reported == "of the dataset")
 
 
-def test_a_job_that_says_which_columns_it_uses_minds_no_other(client: TestClient) -> None:
+def test_a_job_that_names_its_columns_is_not_affected_by_others(client: TestClient) -> None:
     used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
     plain = {"namespace": "lake", "name": "flights", "type": "DATASET", "field": "origin"}
-    told = facet(entries=[{"type": "JOB", "inputs": [used, plain]}])
+    lineage = facet(entries=[{"type": "JOB", "inputs": [used, plain]}])
     alarm = ran("alarm", "r7", 7, [dataset("delays"), dataset("flights")], [])
-    post(client, {**alarm, "job": {**alarm["job"], "facets": {"lineage": told}}})
+    post(client, {**alarm, "job": {**alarm["job"], "facets": {"lineage": lineage}}})
 
-    def befalls(column: str) -> tuple[str, str] | None:
+    def effect_on_alarm(column: str) -> tuple[str, str] | None:
         answer = get(client, f"/api/v1/impact?nodeId=datasetField:lake:{column}&change=drop&limit=100")
         found = {short(each["id"]): (each["use"], each["effect"]) for each in answer["reached"]}
         return found.get("job alarm")
 
-    assert befalls("delays:avg_delay") == ("indirect", "breaks")
-    assert befalls("delays:carrier") is None
-    assert befalls("flights:origin") == ("direct", "breaks")
-    whole = get(client, "/api/v1/impact?nodeId=dataset:lake:delays&change=drop")
-    assert effects(whole)["job alarm"] == "breaks"
+    assert effect_on_alarm("delays:avg_delay") == ("indirect", "breaks")
+    assert effect_on_alarm("delays:carrier") is None
+    assert effect_on_alarm("flights:origin") == ("direct", "breaks")
+    of_dataset = get(client, "/api/v1/impact?nodeId=dataset:lake:delays&change=drop")
+    assert effects(of_dataset)["job alarm"] == "breaks"
 
 
 @pytest.mark.parametrize("is_declared", [False, True])
-def test_a_column_that_only_a_job_which_uses_it_names_is_one(client: TestClient, is_declared: bool) -> None:
+def test_a_column_known_only_from_a_job_that_uses_it_exists(client: TestClient, is_declared: bool) -> None:
     used = {"namespace": "lake", "name": "plain", "type": "DATASET", "field": "id"}
     event = ran("alarm", "r7", 7, [dataset("plain")], [])
     event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [used]}])}
@@ -367,12 +369,12 @@ def test_a_column_that_only_a_job_which_uses_it_names_is_one(client: TestClient,
     post(client, ran("alarm", "r6", 6, [dataset("plain")], []), event)
 
     answer = ask(client, nodeId="dataset:lake:plain", column="id", change="drop")
-    asked = "/api/v1/column-lineage?nodeId=dataset"
-    (column,) = get(client, f"{asked}Field:lake:plain:id")["graph"]
+    path_of_query = "/api/v1/column-lineage?nodeId=dataset"
+    (column,) = get(client, f"{path_of_query}Field:lake:plain:id")["graph"]
 
     assert (effects(answer), answer["breaking"]) == ({"job alarm": "breaks"}, True)
     assert (column["data"]["field"], column["data"]["fieldType"]) == ("id", "")
-    assert [node["id"] for node in get(client, f"{asked}:lake:plain")["graph"]] == [column["id"]]
+    assert [node["id"] for node in get(client, f"{path_of_query}:lake:plain")["graph"]] == [column["id"]]
     assert get(client, "/api/v1/namespaces/lake/datasets/plain")["fields"] == []
     for before in ("impact?change=drop&", "column-lineage?"):
         path = f"/api/v1/{before}nodeId=datasetField:lake:plain:id"
@@ -381,21 +383,21 @@ def test_a_column_that_only_a_job_which_uses_it_names_is_one(client: TestClient,
         assert client.get(path.replace(":id", ":other")).status_code == 404
 
 
-def test_a_column_stays_one_where_the_job_that_names_it_reads_all_of_the_dataset_too(client: TestClient) -> None:
-    whole = {"namespace": "lake", "name": "plain", "type": "DATASET"}
+def test_a_column_known_only_from_a_job_exists_even_if_the_job_reads_the_whole_dataset_too(client: TestClient) -> None:
+    plain = {"namespace": "lake", "name": "plain", "type": "DATASET"}
     event = ran("alarm", "r7", 7, [dataset("plain")], [])
-    event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [whole, {**whole, "field": "id"}]}])}
+    event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [plain, {**plain, "field": "id"}]}])}
     post(client, event)
 
     assert effects(ask(client, nodeId="dataset:lake:plain", column="id", change="drop")) == {"job alarm": "unknown"}
 
 
 @pytest.mark.parametrize("is_declared", [False, True])
-def test_of_a_job_that_never_ran_others_may_say_which_columns_it_uses(client: TestClient, is_declared: bool) -> None:
+def test_the_columns_that_a_job_uses_may_be_reported_by_another_job(client: TestClient, is_declared: bool) -> None:
     used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
-    told = facet(entries=[{"namespace": "etl", "name": "alarm", "type": "JOB", "inputs": [used]}])
+    lineage = facet(entries=[{"namespace": "etl", "name": "alarm", "type": "JOB", "inputs": [used]}])
     event = ran("orchestrate", "r7", 7, [], [])
-    event["job"]["facets"] = {"lineage": told}
+    event["job"]["facets"] = {"lineage": lineage}
     if is_declared:
         event = {member: value for member, value in event.items() if member not in ("run", "eventType")}
     post(client, event)
@@ -405,17 +407,17 @@ def test_of_a_job_that_never_ran_others_may_say_which_columns_it_uses(client: Te
     assert [each.get("job alarm") for each in reached] == [None, "breaks"]
 
 
-def handed_over(giver: str, taker: str) -> Body:
-    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (taker, giver)]
+def handed_over(source: str, target: str) -> Body:
+    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (target, source)]
     return facet(entries=[{**ends[0], "inputs": [ends[1]]}])
 
 
-def test_a_change_goes_on_to_jobs_that_take_data_from_jobs(client: TestClient) -> None:
-    told = columns([], id=[source("other", "id", "DIRECT", "IDENTITY")])
-    outputs = [dataset("alerts"), dataset("told", columnLineage=told)]
-    for job, giver, writes in (("score", "average", []), ("alarm", "score", outputs)):
+def test_a_change_reaches_jobs_that_take_data_from_jobs(client: TestClient) -> None:
+    lineage = columns([], id=[source("other", "id", "DIRECT", "IDENTITY")])
+    outputs = [dataset("alerts"), dataset("told", columnLineage=lineage)]
+    for job, from_job, writes in (("score", "average", []), ("alarm", "score", outputs)):
         ran_since = ran(job, f"run {job}", 7, [dataset("other")] if writes else [], writes)
-        ran_since["job"]["facets"] = {"lineage": handed_over(giver, job)}
+        ran_since["job"]["facets"] = {"lineage": handed_over(from_job, job)}
         post(client, ran_since)
 
     of_column = get(client, "/api/v1/impact?nodeId=datasetField:lake:legs:delay&change=drop")
@@ -435,7 +437,7 @@ def test_a_change_goes_on_to_jobs_that_take_data_from_jobs(client: TestClient) -
     assert {short(each["id"]) for each in of_job["reached"]} == {"job board", "job score", "job alarm", "alerts"}
 
 
-def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:
+def test_a_drop_of_a_dataset_breaks_all_its_readers(client: TestClient) -> None:
     answer = ask(client, change="drop")
 
     found = effects(answer)
@@ -443,13 +445,13 @@ def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:
     assert found["delays:avg_delay"] == "starved"
 
 
-def test_a_job_reaches_what_lies_behind_its_outputs(client: TestClient) -> None:
+def test_a_job_reaches_what_is_downstream_of_its_outputs(client: TestClient) -> None:
     answer = get(client, "/api/v1/impact?nodeId=job:etl:average")
 
     assert [short(reached["id"]) for reached in answer["reached"]] == ["job board"]
 
 
-def test_a_change_inside_a_struct_reaches_who_reads_the_struct_and_who_reads_the_field(client: TestClient) -> None:
+def test_a_change_inside_a_struct_reaches_readers_of_the_struct_and_of_the_field(client: TestClient) -> None:
     person = facet(fields=[{"name": "person", "type": "struct", "fields": [{"name": "age", "type": "int"}]}])
     lineage = columns(
         [],
@@ -469,7 +471,7 @@ def test_a_change_inside_a_struct_reaches_who_reads_the_struct_and_who_reads_the
     assert answer["change"]["typeNow"] == "int"
 
 
-def test_what_leads_back_to_the_start_ends_there(client: TestClient) -> None:
+def test_a_cycle_ends_at_the_start(client: TestClient) -> None:
     post(client, ran("loop", "r9", 9, [dataset("flights_copy")], [dataset("flights")]))
 
     answer = get(client, "/api/v1/impact?nodeId=dataset:lake:flights_copy&change=drop&limit=1000")
@@ -478,7 +480,7 @@ def test_what_leads_back_to_the_start_ends_there(client: TestClient) -> None:
     assert effects(answer)["job copy"] == "unknown"
 
 
-def test_what_is_deleted_is_not_reached_nor_what_only_it_leads_to(client: TestClient) -> None:
+def test_deleted_nodes_and_what_only_they_lead_to_are_not_reached(client: TestClient) -> None:
     for path in ("datasets/flights_copy", "datasets/delays"):
         assert client.delete(f"/api/v1/namespaces/lake/{path}").status_code == 200
     assert client.delete("/api/v1/namespaces/etl/jobs/copy").status_code == 200
@@ -489,7 +491,7 @@ def test_what_is_deleted_is_not_reached_nor_what_only_it_leads_to(client: TestCl
     assert reached == ["legs:delay", "legs", "job cut", "job average"]
 
 
-def test_what_nobody_can_name_in_full_is_in_quarantine_and_not_reached(client: TestClient) -> None:
+def test_a_quarantined_dataset_is_not_reached(client: TestClient) -> None:
     made = facet(fields={"a": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "a"}]}})
     nowhere = {"namespace": "", "name": "nowhere", "facets": {"columnLineage": made}}
     post(client, event(inputs=[dataset("orders")], outputs=[nowhere]))
@@ -501,7 +503,7 @@ def test_what_nobody_can_name_in_full_is_in_quarantine_and_not_reached(client: T
     assert [each["id"] for each in columns] == ["datasetField:lake:orders:a"]
 
 
-def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:
+def test_a_page_lists_a_part_and_counts_all(client: TestClient) -> None:
     everything = ask(client, column="arr_delay")
 
     page = ask(client, column="arr_delay", limit="2", offset="3")
@@ -521,19 +523,17 @@ def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:
         ("nodeId=dataset:lake:flights&change=burn", 400, "change: expected drop, rename:NEW or retype:TYPE"),
     ],
 )
-def test_a_question_without_sense_is_refused_with_what_to_do(
-    client: TestClient, query: str, status: int, message: str
-) -> None:
+def test_an_impossible_query_is_refused_with_advice(client: TestClient, query: str, status: int, message: str) -> None:
     answer = client.get(f"/api/v1/impact?{query}")
 
     assert answer.status_code == status
     assert answer.json()["message"].startswith(message)
 
 
-def test_what_is_told_to_come_from_nothing_is_not_reached(client: TestClient) -> None:
+def test_a_dataset_reported_without_sources_is_not_reached(client: TestClient) -> None:
     src, marked, made = ({"namespace": "lake", "name": name, "type": "DATASET"} for name in ("src", "marked", "made"))
-    told = facet(entries=[{**marked, "inputs": [src]}, {**made, "inputs": []}])
-    post(client, ran("both", "r9", 9, [dataset("src")], [dataset("marked"), dataset("made")], lineage=told))
+    lineage = facet(entries=[{**marked, "inputs": [src]}, {**made, "inputs": []}])
+    post(client, ran("both", "r9", 9, [dataset("src")], [dataset("marked"), dataset("made")], lineage=lineage))
 
     answer = ask(client, nodeId="dataset:lake:src")
 
@@ -541,9 +541,9 @@ def test_what_is_told_to_come_from_nothing_is_not_reached(client: TestClient) ->
     assert {short(reached["id"]) for reached in answer["reached"]} == {"marked", "job both"}
 
 
-def test_what_one_job_tells_of_a_dataset_says_nothing_of_what_another_makes_it_from(client: TestClient) -> None:
-    told = columns([], x=[source("a", "x", "DIRECT", "IDENTITY")])
-    post(client, ran("telling", "r8", 8, [dataset("a")], [dataset("shared", columnLineage=told)]))
+def test_column_lineage_of_one_job_does_not_count_for_another_job_with_the_same_target(client: TestClient) -> None:
+    lineage = columns([], x=[source("a", "x", "DIRECT", "IDENTITY")])
+    post(client, ran("telling", "r8", 8, [dataset("a")], [dataset("shared", columnLineage=lineage)]))
     post(client, ran("silent", "r9", 9, [dataset("b")], [dataset("shared")]))
 
     reached = {name: ask(client, nodeId=f"dataset:lake:{name}")["reached"] for name in "ab"}
@@ -553,7 +553,7 @@ def test_what_one_job_tells_of_a_dataset_says_nothing_of_what_another_makes_it_f
     assert uses["a"] == {"shared:x": "direct", "shared": "direct", "job telling": "direct"}
 
 
-def test_lineage_of_a_dataset_says_nothing_of_columns_where_that_of_its_fields_does(client: TestClient) -> None:
+def test_lineage_of_a_dataset_does_not_extend_the_lineage_of_its_fields(client: TestClient) -> None:
     def of(name: str, **members: object) -> dict[str, object]:
         return {"namespace": "lake", "name": name, "type": "DATASET", **members}
 
@@ -580,10 +580,10 @@ def test_lineage_of_a_dataset_says_nothing_of_columns_where_that_of_its_fields_d
     assert {short(node["id"]) for node in graph} == {"output_x:col1", "input_a:col_a", "input_a:group_by_col"}
 
 
-def test_a_field_inside_a_column_reaches_what_the_whole_column_does(client: TestClient) -> None:
+def test_a_field_inside_a_column_reaches_what_the_column_reaches(client: TestClient) -> None:
     inner = facet(fields=[{"name": "s", "type": "struct", "fields": [{"name": "a.b", "type": "int"}]}])
-    told = columns([], x=[source("nested", "s", "DIRECT", "TRANSFORMATION")])
-    post(client, ran("flat", "r9", 9, [dataset("nested", schema=inner)], [dataset("out", columnLineage=told)]))
+    lineage = columns([], x=[source("nested", "s", "DIRECT", "TRANSFORMATION")])
+    post(client, ran("flat", "r9", 9, [dataset("nested", schema=inner)], [dataset("out", columnLineage=lineage)]))
 
     answer = ask(client, nodeId="datasetField:lake:nested:s.a.b", change="drop")
 
@@ -598,10 +598,10 @@ def test_a_field_inside_a_column_reaches_what_the_whole_column_does(client: Test
 
 @pytest.fixture
 def priced(tmp_path: Path) -> Iterator[TestClient]:
-    """A catalog writes names in capitals; the tool that parsed the queries, as these have them."""
+    """A catalog has names in capitals; the parser of the queries has them as written there."""
     address = {"name": "ADDR", "type": "struct", "fields": [{"name": "ZIP", "type": "string"}]}
     raw = facet(fields=[{"name": "PRICE", "type": "int"}, address, *({"name": name} for name in ("both", "BOTH"))])
-    told = columns(
+    lineage = columns(
         [],
         price=[source("raw", "price", "DIRECT", "IDENTITY")],
         zip=[source("raw", "addr.zip", "DIRECT", "IDENTITY")],
@@ -612,7 +612,7 @@ def priced(tmp_path: Path) -> Iterator[TestClient]:
     with served(tmp_path) as client:
         post(
             client,
-            ran("load", "r1", 1, [dataset("raw", schema=raw)], [dataset("mid", columnLineage=told)]),
+            ran("load", "r1", 1, [dataset("raw", schema=raw)], [dataset("mid", columnLineage=lineage)]),
             ran("sum", "r2", 2, [dataset("mid", schema=schema(PRICE="int"))], [dataset("sums", columnLineage=total)]),
         )
         yield client
@@ -624,9 +624,7 @@ def of_raw(client: TestClient, column: str, change: str) -> tuple[bool | None, d
 
 
 @pytest.mark.parametrize("change", ["drop", "rename:cost", "rename:price", "retype:string"])
-def test_of_names_that_differ_in_case_only_nobody_knows_whether_they_mean_one_column(
-    priced: TestClient, change: str
-) -> None:
+def test_the_effect_on_a_name_that_differs_only_in_case_is_unknown(priced: TestClient, change: str) -> None:
     breaking, found = of_raw(priced, "PRICE", change)
 
     assert (breaking, {*found.values()}) == (None, {"unknown"})
@@ -643,7 +641,7 @@ def test_of_names_that_differ_in_case_only_nobody_knows_whether_they_mean_one_co
         ("BOTH", {}),
     ],
 )
-def test_so_it_is_inside_of_structs_unless_the_schema_has_both(
+def test_case_also_matters_inside_structs_unless_the_schema_has_both_names(
     priced: TestClient, column: str, expected: dict[str, str]
 ) -> None:
     breaking, found = of_raw(priced, column, "drop")
@@ -652,11 +650,11 @@ def test_so_it_is_inside_of_structs_unless_the_schema_has_both(
     assert breaking is (None if "breaks" not in expected.values() and expected else "breaks" in expected.values())
 
 
-def test_a_type_that_can_still_be_read_harms_nobody_whatever_the_case(priced: TestClient) -> None:
+def test_a_promotion_breaks_nothing_whatever_the_case_of_the_name(priced: TestClient) -> None:
     assert of_raw(priced, "PRICE", "retype:long")[1]["mid:price"] == "changed"
 
 
-def test_the_reason_says_that_only_the_case_differs(priced: TestClient) -> None:
+def test_the_reason_mentions_that_only_the_case_differs(priced: TestClient) -> None:
     answer = ask(priced, nodeId="dataset:lake:raw", column="PRICE", change="drop")
 
     reasons = {short(each["id"]): each["reason"] for each in answer["reached"]}
@@ -667,10 +665,10 @@ def test_the_reason_says_that_only_the_case_differs(priced: TestClient) -> None:
     assert reasons["sums:TOTAL"] == "takes its value from mid:PRICE (aggregation), which may or may not be produced"
 
 
-def test_a_job_that_names_the_columns_it_uses_may_write_them_in_another_case(priced: TestClient) -> None:
+def test_a_job_may_name_the_columns_it_uses_in_another_case(priced: TestClient) -> None:
     used = source("raw", "Price", "INDIRECT", "FILTER") | {"type": "DATASET"}
-    told = facet(entries=[{"type": "JOB", "inputs": [used]}])
-    post(priced, ran("alarm", "r3", 3, [dataset("raw")], [], lineage=told))
+    lineage = facet(entries=[{"type": "JOB", "inputs": [used]}])
+    post(priced, ran("alarm", "r3", 3, [dataset("raw")], [], lineage=lineage))
 
     answer = ask(priced, nodeId="dataset:lake:raw", column="PRICE", change="drop")
 
@@ -678,10 +676,10 @@ def test_a_job_that_names_the_columns_it_uses_may_write_them_in_another_case(pri
 
 
 @pytest.mark.parametrize("column", ["carrier", "Carrier"])
-def test_a_column_is_followed_though_nobody_asked_for_columns_before(tmp_path: Path, column: str) -> None:
+def test_a_column_is_followed_in_the_first_query_of_a_process(tmp_path: Path, column: str) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        told = (parse_event(json.dumps(event).encode()) for event in FLIGHTS)
-        store.add([entry_of(event, "unsigned", None, 0) for event in told])
+        events = (parse_event(json.dumps(event).encode()) for event in FLIGHTS)
+        store.add([entry_of(event, "unsigned", None, 0) for event in events])
         knowledge = Knowledge(store, Graph(store.content))
         knowledge.load()
 
@@ -691,11 +689,11 @@ def test_a_column_is_followed_though_nobody_asked_for_columns_before(tmp_path: P
 
 
 def part(name: str, *, old: bool = False, source_name: str = "in") -> Body:
-    """A dataset `name` with a column that is made always, and `x`, which was made of another's `x` once."""
-    told = {"id": [source(source_name, "id", "DIRECT", "IDENTITY")]}
+    """A dataset `name` with the column `id` and, if it is `old`, the column `x`, each from `source_name`."""
+    sources = {"id": [source(source_name, "id", "DIRECT", "IDENTITY")]}
     if old:
-        told["x"] = [source(source_name, "x", "DIRECT", "IDENTITY")]
-    return dataset(name, schema=schema(**dict.fromkeys(told, "int")), columnLineage=columns([], **told))
+        sources["x"] = [source(source_name, "x", "DIRECT", "IDENTITY")]
+    return dataset(name, schema=schema(**dict.fromkeys(sources, "int")), columnLineage=columns([], **sources))
 
 
 IN = dataset("in", schema=schema(id="int", x="int"))
@@ -704,10 +702,10 @@ IN = dataset("in", schema=schema(id="int", x="int"))
 def run_of(
     job: str, minute: int, inputs: list[Body], outputs: list[Body], *, end: str = "COMPLETE", **facets: object
 ) -> list[Body]:
-    """A run that tells at its start, and twenty seconds later, all that it reads and writes."""
-    whole = ran(job, f"{job} {minute}", minute, inputs, outputs, **facets)
+    """A run that reports all its inputs and outputs at its start and twenty seconds later."""
+    complete = ran(job, f"{job} {minute}", minute, inputs, outputs, **facets)
     times = (f"2026-05-22T14:{minute:02d}:{second:02d}Z" for second in (0, 20))
-    return [whole | {"eventType": kind, "eventTime": time} for kind, time in zip(("START", end), times, strict=True)]
+    return [complete | {"eventType": kind, "eventTime": time} for kind, time in zip(("START", end), times, strict=True)]
 
 
 STREAM = facet(processingType="STREAMING", integration="FLINK")
@@ -720,17 +718,17 @@ def empty(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def drop(client: TestClient, column: str | None = "x", **query: str) -> tuple[bool | None, dict[str, str]]:
-    asked = {"nodeId": "dataset:lake:in", "change": "drop", **query, **({"column": column} if column else {})}
-    answer = get(client, f"/api/v1/impact?{urlencode(asked)}")
+    parameters = {"nodeId": "dataset:lake:in", "change": "drop", **query, **({"column": column} if column else {})}
+    answer = get(client, f"/api/v1/impact?{urlencode(parameters)}")
     return answer["breaking"], effects(answer)
 
 
-def test_a_use_that_later_runs_of_the_job_do_without_breaks_no_more(empty: TestClient) -> None:
-    told = run_of("make", 1, [IN], [part("out", old=True)])
-    told += run_of("show", 2, [dataset("out")], [dataset("shown", columnLineage=part("out", old=True)["facets"])])
+def test_a_use_that_later_runs_of_the_job_no_longer_report_does_not_break(empty: TestClient) -> None:
+    events = run_of("make", 1, [IN], [part("out", old=True)])
+    events += run_of("show", 2, [dataset("out")], [dataset("shown", columnLineage=part("out", old=True)["facets"])])
     for minute in (3, 4, 5):
-        told += run_of("make", minute, [IN], [part("out")])
-    post(empty, *told)
+        events += run_of("make", minute, [IN], [part("out")])
+    post(empty, *events)
 
     answer = ask(empty, nodeId="dataset:lake:in", column="x", change="drop")
 
@@ -743,15 +741,15 @@ def test_a_use_that_later_runs_of_the_job_do_without_breaks_no_more(empty: TestC
         "takes its value from in:x (identity), as reported until 2026-05-22T14:01:20.000Z: 3 runs since do not use it",
     )
     assert drop(empty, "id")[1]["out:id"] == "breaks"
-    assert drop(empty, None)[1]["job make"] == "breaks"  # it reads the dataset still
+    assert drop(empty, None)[1]["job make"] == "breaks"  # it still reads the dataset
 
 
-def test_as_of_a_time_before_it_was_dropped_the_use_stands(empty: TestClient) -> None:
-    told = run_of("make", 1, [IN], [part("out", old=True)])
-    post(empty, *told, *run_of("make", 3, [IN], [part("out")]))
+def test_as_of_a_time_before_it_ended_the_use_counts(empty: TestClient) -> None:
+    events = run_of("make", 1, [IN], [part("out", old=True)])
+    post(empty, *events, *run_of("make", 3, [IN], [part("out")]))
 
     assert drop(empty, asOf="2026-05-22T14:02:00Z")[0] is True
-    assert drop(empty, asOf="2026-05-22T14:03:10Z")[0] is True  # it runs, and has not completed
+    assert drop(empty, asOf="2026-05-22T14:03:10Z")[0] is True  # it is running
     assert drop(empty, asOf="2026-05-22T14:04:00Z")[0] is False
 
 
@@ -760,13 +758,13 @@ def test_as_of_a_time_before_it_was_dropped_the_use_stands(empty: TestClient) ->
     ("later", "breaking"),
     [
         pytest.param([], True, id="it has not run since"),
-        pytest.param(run_of("make", 3, [IN], [part("out")]), False, id="told of columns, and not of this"),
+        pytest.param(run_of("make", 3, [IN], [part("out")]), False, id="has columns, but not this one"),
         pytest.param(run_of("make", 3, [IN], [part("out")], end="FAIL"), True, id="it failed"),
-        pytest.param(run_of("make", 3, [IN], [part("out")])[:1], True, id="it runs still"),
-        pytest.param(run_of("make", 3, [IN], [dataset("out")]), None, id="told of no columns"),
+        pytest.param(run_of("make", 3, [IN], [part("out")])[:1], True, id="it is still running"),
+        pytest.param(run_of("make", 3, [IN], [dataset("out")]), None, id="has no columns"),
         pytest.param(run_of("make", 3, [dataset("in2")], [dataset("out")]), False, id="reads another"),
-        pytest.param(run_of("make", 3, [], [dataset("out")]), None, id="tells nothing of what it reads"),
-        pytest.param(run_of("make", 3, [IN], [part("out2")]), True, id="makes another"),
+        pytest.param(run_of("make", 3, [], [dataset("out")]), None, id="reports no inputs"),
+        pytest.param(run_of("make", 3, [IN], [part("out2")]), True, id="writes another"),
         pytest.param(run_of("other", 3, [IN], [part("out")]), True, id="another job"),
         pytest.param(
             [*run_of("make", 3, [IN], [part("out")]), *run_of("make", 4, [IN], [part("out", old=True)])],
@@ -781,16 +779,16 @@ def test_as_of_a_time_before_it_was_dropped_the_use_stands(empty: TestClient) ->
         pytest.param(
             [*run_of("make", 3, [IN], [part("out")]), *run_of("other", 2, [IN], [part("out", old=True)])],
             True,
-            id="another job uses it still",
+            id="another job still uses it",
         ),
         pytest.param(
             [*run_of("make", 3, [IN], [part("out")]), *run_of("make", 4, [IN], [dataset("out")])],
             False,
-            id="once told of columns without it, then of none",
+            id="first has columns without it, then none",
         ),
     ],
 )
-def test_only_later_completed_runs_of_the_same_job_that_tell_outlive_a_use(
+def test_a_use_is_ended_only_by_later_completed_runs_of_its_job_with_column_lineage(
     empty: TestClient, later: list[Body], breaking: bool | None, order: int
 ) -> None:
     post(empty, *[*run_of("make", 1, [IN], [part("out", old=True)]), *later][::order])
@@ -811,13 +809,13 @@ def test_each_of_two_jobs_that_make_one_dataset_is_judged_by_its_own_runs(empty:
 
 @pytest.mark.parametrize("column", ["x", None])
 @pytest.mark.parametrize("outputs", [[], [dataset("out")]])
-def test_so_it_is_with_a_job_that_reads_another_dataset_since(
+def test_a_use_is_ended_by_runs_that_read_another_dataset(
     empty: TestClient, outputs: list[Body], column: str | None
 ) -> None:
-    told = run_of("make", 1, [IN], outputs)
+    events = run_of("make", 1, [IN], outputs)
     for minute in (3, 4):
-        told += run_of("make", minute, [dataset("in2")], outputs)
-    post(empty, *told)
+        events += run_of("make", minute, [dataset("in2")], outputs)
+    post(empty, *events)
 
     answer = ask(empty, nodeId="dataset:lake:in", change="drop", **({"column": column} if column else {}))
 
@@ -828,7 +826,7 @@ def test_so_it_is_with_a_job_that_reads_another_dataset_since(
     assert job["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
 
 
-def test_a_run_that_does_without_a_use_counts_once_however_that_is_known(empty: TestClient) -> None:
+def test_a_run_without_a_use_is_counted_once(empty: TestClient) -> None:
     other = dataset("out", columnLineage=columns([], id=[source("in2", "id", "DIRECT", "IDENTITY")]))
     post(empty, *run_of("make", 1, [IN], [part("out")]), *run_of("make", 3, [dataset("in2")], [other]))
     post(empty, *run_of("show", 1, [IN], [dataset("out2"), dataset("out3")]))
@@ -836,30 +834,30 @@ def test_a_run_that_does_without_a_use_counts_once_however_that_is_known(empty: 
 
     answer = ask(empty, nodeId="dataset:lake:in", change="drop")
 
-    said = {short(each["id"]): each["reason"].rpartition(": ")[2] for each in answer["reached"]}
-    assert {"out", "out2", "job make", "job show"} <= said.keys()
-    assert {*said.values()} == {"1 run since does not use it"}
+    reasons = {short(each["id"]): each["reason"].rpartition(": ")[2] for each in answer["reached"]}
+    assert {"out", "out2", "job make", "job show"} <= reasons.keys()
+    assert {*reasons.values()} == {"1 run since does not use it"}
 
 
-def test_a_job_that_copies_a_dataset_at_a_time_uses_each_still(empty: TestClient) -> None:
-    told = run_of("copy", 1, [IN], [dataset("out")])
-    post(empty, *told, *run_of("copy", 3, [dataset("in2")], [dataset("out2")]))
+def test_a_job_that_copies_one_dataset_per_run_still_uses_each(empty: TestClient) -> None:
+    events = run_of("copy", 1, [IN], [dataset("out")])
+    post(empty, *events, *run_of("copy", 3, [dataset("in2")], [dataset("out2")]))
 
     breaking, found = drop(empty, None)
 
     assert (breaking, found) == (True, {place: "breaks" for place in ("out", "out2", "job copy")})
 
 
-def test_what_a_job_makes_besides_once_it_reads_another_dataset_is_not_made_of_the_first(empty: TestClient) -> None:
-    told = run_of("make", 1, [IN], [dataset("out")])
-    post(empty, *told, *run_of("make", 3, [dataset("in2")], [dataset("out"), dataset("out2")]))
+def test_an_output_added_after_a_job_changed_its_input_does_not_come_from_the_old_input(empty: TestClient) -> None:
+    events = run_of("make", 1, [IN], [dataset("out")])
+    post(empty, *events, *run_of("make", 3, [dataset("in2")], [dataset("out"), dataset("out2")]))
 
     breaking, found = drop(empty, None)
 
     assert (breaking, found) == (False, {place: "unharmed" for place in ("out", "out2", "job make")})
 
 
-def test_what_a_stream_told_that_goes_on_stands_and_one_that_began_anew_need_not_end(empty: TestClient) -> None:
+def test_a_use_of_a_running_stream_counts_until_a_newer_run_has_replaced_it(empty: TestClient) -> None:
     first = run_of("make", 1, [IN], [part("out", old=True)], end="RUNNING", jobType=STREAM)
     second = run_of("make", 3, [IN], [part("out")], end="RUNNING", jobType=STREAM)
     stopped = run_of("make", 1, [IN], [part("out", old=True)], end="ABORT", jobType=STREAM)[1:]
@@ -871,7 +869,7 @@ def test_what_a_stream_told_that_goes_on_stands_and_one_that_began_anew_need_not
     assert (both_go_on, drop(empty)[0]) == (True, False)
 
 
-def test_what_was_declared_stands(empty: TestClient) -> None:
+def test_a_declared_use_is_not_ended_by_runs(empty: TestClient) -> None:
     declared = run_of("make", 1, [IN], [part("out", old=True)])[0]
     declared = {member: value for member, value in declared.items() if member not in ("run", "eventType")}
     post(empty, declared, *run_of("make", 3, [IN], [part("out")]))
@@ -880,25 +878,25 @@ def test_what_was_declared_stands(empty: TestClient) -> None:
     assert drop(empty, None)[0] is True
 
 
-def test_what_lies_behind_a_use_that_is_outlived_goes_on_and_one_behind_another_does_not(empty: TestClient) -> None:
+def test_an_ended_use_downstream_of_a_use_that_counts_does_not_break(empty: TestClient) -> None:
     shown = dataset("shown", columnLineage=columns([], x=[source("out", "x", "DIRECT", "IDENTITY")]))
     other = dataset("shown", columnLineage=columns([], id=[source("out", "id", "DIRECT", "IDENTITY")]))
-    told = [*run_of("make", 1, [IN], [part("out", old=True)]), *run_of("show", 2, [dataset("out")], [shown])]
-    post(empty, *told, *run_of("show", 3, [dataset("out")], [other]))
+    events = [*run_of("make", 1, [IN], [part("out", old=True)]), *run_of("show", 2, [dataset("out")], [shown])]
+    post(empty, *events, *run_of("show", 3, [dataset("out")], [other]))
 
     breaking, found = drop(empty)
 
     assert (breaking, found["out:x"], found["shown:x"], found["job show"]) == (True, "breaks", "unharmed", "unharmed")
 
 
-def test_a_column_may_get_the_name_back_that_it_had_though_a_job_still_goes_by_that(empty: TestClient) -> None:
+def test_a_column_may_be_renamed_back_although_a_job_still_uses_that_name(empty: TestClient) -> None:
     renamed = dataset("in", schema=schema(id="int", y="int"))
     made = dataset(
         "out", schema=schema(id="int"), columnLineage=columns([], id=[source("in", "y", "DIRECT", "IDENTITY")])
     )
     post(empty, *run_of("late", 1, [IN], [part("late", old=True)]), *run_of("job", 2, [renamed], [made]))
 
-    asked = {"nodeId": "dataset:lake:in", "column": "y", "change": "rename:x"}
-    answer = get(empty, f"/api/v1/impact?{urlencode(asked)}")
+    query = {"nodeId": "dataset:lake:in", "column": "y", "change": "rename:x"}
+    answer = get(empty, f"/api/v1/impact?{urlencode(query)}")
 
     assert effects(answer) == {"out:id": "breaks", "out": "breaks", "job job": "breaks"}

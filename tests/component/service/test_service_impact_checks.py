@@ -1,4 +1,4 @@
-"""A check of a column is a use of it: a job that tells one of what it reads fails once the column is gone."""
+"""A check of a column is a use of it: the job with the check fails once the column is gone."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def asserted(*checks: tuple[str, str]) -> Body:
 
 
 def checked(*checks: tuple[str, str], name: str = "in") -> Body:
-    """An input of which a run tells these checks."""
+    """An input with these checks."""
     return {**dataset(name), "inputFacets": {"dataQualityAssertions": asserted(*checks)}}
 
 
@@ -44,13 +44,13 @@ def checks(client: TestClient) -> TestClient:
         ("retype:bigint", "unknown", "checks in:x, and no event reports whether the check accepts bigint"),
     ],
 )
-def test_a_check_breaks_once_its_column_goes_or_has_another_name_and_of_a_type_nobody_knows(
+def test_dropping_or_renaming_a_column_breaks_its_check_and_retyping_is_unknown(
     checks: TestClient, change: str, effect: str, reason: str
 ) -> None:
     assert of_job(checks, change) == ("indirect", effect, reason)
 
 
-def test_a_type_that_is_the_same_harms_no_check_of_a_job_that_tells_its_columns(client: TestClient) -> None:
+def test_an_equivalent_type_does_not_harm_a_check_of_a_job_with_column_lineage(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [part("out")]))
 
     assert of_job(client, "retype:integer") == (
@@ -61,12 +61,12 @@ def test_a_type_that_is_the_same_harms_no_check_of_a_job_that_tells_its_columns(
     assert of_job(client, "retype:bigint")[1] == "unknown"
 
 
-def test_of_columns_that_a_job_does_not_check_nobody_knows_whether_it_uses_them(checks: TestClient) -> None:
+def test_the_use_of_columns_that_a_job_does_not_check_is_unknown(checks: TestClient) -> None:
     assert of_job(checks, "drop", "id")[:2] == ("unknown", "unknown")
     assert drop(checks, None) == (True, {"job test": "breaks"})
 
 
-def test_the_path_says_which_checks_there_are_and_when_they_were_told(client: TestClient) -> None:
+def test_the_path_lists_the_checks_and_when_they_were_last_reported(client: TestClient) -> None:
     by_name = checked(("unique", "x"), ("not_null", "x"), ("fresh", ""))
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [by_name], []))
     post(client, *run_of("test", 3, [dataset("in")], [], end="FAIL"))
@@ -84,50 +84,50 @@ def without_run(event: Body) -> Body:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "events",
     [
         pytest.param(run_of("test", 2, [dataset("in", dataQualityAssertions=asserted(("n", "x")))], []), id="dataset"),
         pytest.param([without_run(run_of("test", 2, [X], [])[0])], id="declared"),
         pytest.param(
             [without_run(run_of("test", 2, [X], [])[0]), *run_of("test", 3, [dataset("in")], [])],
-            id="declared, and a run that does not tell",
+            id="declared, and a run without checks",
         ),
         pytest.param(
             [
                 *run_of("test", 2, [checked(("not_null", "x"))], [])[:1],
                 *run_of("test", 2, [checked(("not_null", "id"))], [])[1:],
             ],
-            id="one by one",
+            id="one per event",
         ),
         pytest.param(run_of("test", 2, [checked(("not_null", "X"), ("not_null", "x"))], []), id="in both cases"),
         pytest.param(run_of("test", 2, [X], [dataset("out")]), id="makes a dataset"),
         pytest.param(run_of("test", 2, [X], [part("out")]), id="makes a dataset, of other columns"),
     ],
 )
-def test_a_check_counts_however_it_is_told(client: TestClient, told: Sequence[Body]) -> None:
-    post(client, *run_of("load", 1, [], [IN]), *told)
+def test_a_check_counts_however_it_is_reported(client: TestClient, events: Sequence[Body]) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *events)
 
     assert drop(client)[1]["job test"] == "breaks"
 
 
-def test_a_check_of_a_column_in_another_case_may_mean_it(client: TestClient) -> None:
+def test_a_check_of_a_name_in_another_case_may_mean_the_column(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [checked(("not_null", "X"))], []))
 
     assert of_job(client, "drop")[1] == "unknown"
 
 
-def test_a_check_behind_what_breaks_gets_no_data_and_behind_what_changes_nobody_knows(client: TestClient) -> None:
+def test_a_check_downstream_of_a_break_is_starved_and_of_a_change_is_unknown(client: TestClient) -> None:
     raw = dataset("raw", schema=IN["facets"]["schema"])
     made = dataset("in", schema=IN["facets"]["schema"], columnLineage=columns([], x=[source("raw", "x", "DIRECT", "")]))
     post(client, *run_of("load", 1, [raw], [made]), *run_of("test", 2, [X], []))
 
-    def befalls(change: str) -> str:
+    def effect_of(change: str) -> str:
         answer = ask(client, nodeId="dataset:lake:raw", column="x", change=change)
         (job,) = [each for each in answer["reached"] if short(each["id"]) == "job test"]
         return str(job["effect"])
 
-    assert befalls("drop") == "starved"
-    assert befalls("retype:bigint") == "unknown"
+    assert effect_of("drop") == "starved"
+    assert effect_of("retype:bigint") == "unknown"
 
 
 OTHER = checked(("not_null", "id"))
@@ -139,12 +139,12 @@ NONE = dataset("in")
     ("later", "effect"),
     [
         pytest.param([], "breaks", id="it has not run since"),
-        pytest.param(run_of("test", 3, [X], []), "breaks", id="checks it still"),
+        pytest.param(run_of("test", 3, [X], []), "breaks", id="still checks it"),
         pytest.param(run_of("test", 3, [OTHER], []), "unknown", id="checks another"),
-        pytest.param(run_of("test", 3, [NONE], []), "unknown", id="tells of no checks"),
+        pytest.param(run_of("test", 3, [NONE], []), "unknown", id="reports no checks"),
         pytest.param(run_of("test", 3, [OTHER], [], end="FAIL"), "breaks", id="it failed"),
-        pytest.param(run_of("test", 3, [OTHER], [])[:1], "breaks", id="it runs still"),
-        pytest.param(run_of("test", 3, [OTHER], [dataset("out")]), "breaks", id="makes something of it"),
+        pytest.param(run_of("test", 3, [OTHER], [])[:1], "breaks", id="it is still running"),
+        pytest.param(run_of("test", 3, [OTHER], [dataset("out")]), "breaks", id="has an output"),
         pytest.param(run_of("other", 3, [OTHER], []), "breaks", id="another job"),
         pytest.param(run_of("test", 3, [dataset("in2")], []), "unharmed", id="reads another"),
         pytest.param(
@@ -159,7 +159,7 @@ NONE = dataset("in")
         ),
     ],
 )
-def test_a_check_stands_until_a_later_run_of_the_job_that_read_the_dataset_has_completed_without(
+def test_a_check_counts_until_a_later_completed_run_reads_the_dataset_without_it(
     client: TestClient, later: Sequence[Body], effect: str, order: int
 ) -> None:
     post(client, *[*run_of("load", 1, [], [IN]), *run_of("test", 2, [X], []), *later][::order])
@@ -167,7 +167,7 @@ def test_a_check_stands_until_a_later_run_of_the_job_that_read_the_dataset_has_c
     assert drop(client)[1]["job test"] == effect
 
 
-def test_a_run_that_began_before_a_check_was_told_says_nothing_of_it(client: TestClient) -> None:
+def test_a_run_that_started_before_a_check_was_last_reported_does_not_end_it(client: TestClient) -> None:
     begun, ended = run_of("test", 2, [X], [])
     post(client, *run_of("load", 1, [], [IN]), begun, *run_of("test", 3, [OTHER], []))
     before = drop(client)[1]["job test"]
@@ -176,14 +176,14 @@ def test_a_run_that_began_before_a_check_was_told_says_nothing_of_it(client: Tes
     assert (before, drop(client)[1]["job test"]) == ("unknown", "breaks")
 
 
-def test_a_job_that_tells_its_columns_and_checks_one_no_more_does_not_use_it(client: TestClient) -> None:
+def test_a_column_no_longer_checked_by_a_job_with_column_lineage_is_not_used(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [part("out")]))
     post(client, *run_of("test", 3, [NONE], [part("out")]))
 
     assert drop(client) == (False, {})
 
 
-def test_what_a_stream_checks_that_goes_on_stands_and_one_that_began_anew_need_not_end(client: TestClient) -> None:
+def test_a_check_of_a_running_stream_counts_until_a_newer_run_has_replaced_it(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [], end="RUNNING", jobType=STREAM))
     post(client, *run_of("test", 3, [OTHER], [], end="RUNNING", jobType=STREAM))
     both_go_on = drop(client)[1]["job test"]
@@ -192,7 +192,7 @@ def test_what_a_stream_checks_that_goes_on_stands_and_one_that_began_anew_need_n
     assert (both_go_on, drop(client)[1]["job test"]) == ("breaks", "unknown")
 
 
-def test_as_of_a_time_before_a_check_was_dropped_or_told_it_is_as_it_was(client: TestClient) -> None:
+def test_as_of_a_time_the_checks_of_that_time_count(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [NONE], []))
     post(client, *run_of("test", 3, [X], []), *run_of("test", 4, [NONE], []))
 
@@ -201,7 +201,7 @@ def test_as_of_a_time_before_a_check_was_dropped_or_told_it_is_as_it_was(client:
     assert found == ["unknown", "breaks", "breaks", "unknown"]
 
 
-def test_a_check_that_a_run_took_back_is_none(client: TestClient) -> None:
+def test_a_check_deleted_by_its_run_does_not_count(client: TestClient) -> None:
     begun, ended = run_of("test", 2, [X], [])
     gone = {**dataset("in"), "inputFacets": {"dataQualityAssertions": facet(_deleted=True)}}
     post(client, *run_of("load", 1, [], [IN]), begun, {**ended, "inputs": [gone]})

@@ -1,4 +1,4 @@
-"""Where events come in: what is stored, what is refused, and what each is told."""
+"""Posting events: what is stored, what is refused, and with which answer."""
 
 import gzip
 import json
@@ -52,7 +52,7 @@ def test_the_content_type_does_not_matter(tmp_path: Path, content_type: str) -> 
         assert (answer.status_code, answer.content) == (201, b"")
 
 
-def test_what_was_acknowledged_is_in_the_very_next_answer(tmp_path: Path) -> None:
+def test_an_acknowledged_event_is_in_the_very_next_answer(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         for number in range(20):
             post(client, event(run={"runId": f"run-{number}"}, job={"namespace": "etl", "name": f"job-{number}"}))
@@ -60,7 +60,7 @@ def test_what_was_acknowledged_is_in_the_very_next_answer(tmp_path: Path) -> Non
             assert get(client, f"/api/v1/jobs/runs/run-{number}")["state"] == "RUNNING"
 
 
-def test_what_was_stored_is_known_after_a_restart(tmp_path: Path) -> None:
+def test_stored_events_are_known_after_a_restart(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, event(), event(eventType="COMPLETE", eventTime="2026-05-22T14:23:12Z"))
         before = get(client, "/api/v1/jobs")
@@ -90,7 +90,7 @@ def test_a_verdict_on_the_signature_is_stored_and_shown(
     assert signature == {"verdict": verdict, "keyId": key_id, "events": 1, "verified": int(verdict == "ok")}
 
 
-def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) -> None:
+def test_a_run_has_the_worst_verdict_of_its_events(store: SqliteStore) -> None:
     later = sign_event(json.dumps(event(eventType="COMPLETE")).encode(), STRANGER)
     with serving(store, TRUSTED) as client:
         for raw in (signed(), later):
@@ -125,23 +125,23 @@ def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) ->
         ),
     ],
 )
-def test_a_strict_service_refuses_what_no_trusted_key_signed(
+def test_a_strict_service_refuses_events_not_signed_by_a_trusted_key(
     store: SqliteStore, raw: bytes, message: str, may_come_later: bool
 ) -> None:
     with serving(store, TRUSTED, require_signed=True) as client:
         refusal = client.post("/api/v1/lineage", content=raw)
-        welcome = client.post("/api/v1/lineage", content=signed())
+        accepted = client.post("/api/v1/lineage", content=signed())
 
-        told = {"code": 403, "message": message, "retriable": may_come_later}
-        assert (refusal.status_code, refusal.json()) == (403, told)
-        assert welcome.status_code == 201
+        expected = {"code": 403, "message": message, "retriable": may_come_later}
+        assert (refusal.status_code, refusal.json()) == (403, expected)
+        assert accepted.status_code == 201
         assert get(client, "/api/v1/summary")["events"]["refused"] == 1
         assert 'headwater_events_refused_total{reason="untrusted"} 1.0' in client.get("/metrics").text
         (of_batch,) = client.post("/api/v1/lineage/batch", content=b"[" + raw + b"]").json()["failed_events"]
         assert (of_batch["reason"], of_batch["retriable"]) == (message, may_come_later)
 
 
-def test_a_strict_service_takes_no_job_events_since_they_cannot_be_signed(store: SqliteStore) -> None:
+def test_a_strict_service_refuses_job_events_since_they_cannot_be_signed(store: SqliteStore) -> None:
     static = {key: value for key, value in event().items() if key not in ("run", "eventType")}
     with serving(store, TRUSTED, require_signed=True) as client:
         assert client.post("/api/v1/lineage", content=json.dumps(static)).status_code == 403
@@ -170,7 +170,7 @@ def test_a_body_beyond_the_limit_is_refused_also_without_a_length(store: SqliteS
     assert answer.status_code == 413
 
 
-def test_a_body_of_exactly_the_limit_is_taken(store: SqliteStore) -> None:
+def test_a_body_of_exactly_the_limit_is_accepted(store: SqliteStore) -> None:
     raw = json.dumps(event()).encode()
     with serving(store, body_limit=len(raw)) as client:
         assert client.post("/api/v1/lineage", content=raw).status_code == 201
@@ -189,7 +189,7 @@ def test_a_body_of_exactly_the_limit_is_taken(store: SqliteStore) -> None:
         ("identity", json.dumps(event()).encode(), 201),
     ],
 )
-def test_a_body_may_be_packed_with_gzip(store: SqliteStore, packing: str, body: bytes, status: int) -> None:
+def test_a_body_may_be_compressed_with_gzip(store: SqliteStore, packing: str, body: bytes, status: int) -> None:
     with serving(store) as client:
         answer = client.post("/api/v1/lineage", content=body, headers={"content-encoding": packing})
 
@@ -213,7 +213,7 @@ def test_every_member_of_a_gzip_stream_is_read(store: SqliteStore) -> None:
         assert get(client, "/api/v1/events/lineage")["totalCount"] == 3
 
 
-def test_an_event_comes_back_byte_for_byte(store: SqliteStore) -> None:
+def test_an_event_is_returned_byte_for_byte(store: SqliteStore) -> None:
     raw = (
         b'{ "eventTime" : "2026-05-22T14:23:11.000000+02:00","producer":"\\u00fc","x":1.50e3,"job":{"namespace":"n",'
         + (b'"name":"j"}}')
@@ -235,23 +235,23 @@ class FullDisk(SqliteStore):
         return super().add(entries)  # type: ignore[arg-type]
 
 
-def test_a_full_disk_is_told_and_the_service_recovers_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_service_recovers_when_there_is_room(tmp_path: Path) -> None:
     with closing(FullDisk(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
         refusal = client.post("/api/v1/lineage", content=json.dumps(event()))
         sick = client.get("/healthz")
         store.is_full = False
-        welcome = client.post("/api/v1/lineage", content=json.dumps(event()))
+        accepted = client.post("/api/v1/lineage", content=json.dumps(event()))
         well = client.get("/healthz")
 
     assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
     assert refusal.json() == {"code": 503, "message": "the event could not be stored, try again: disk full"}
     assert (sick.status_code, sick.json()["status"]) == (503, refusal.json()["message"])
-    assert (welcome.status_code, well.status_code, well.json()) == (201, 200, {"status": "ok"})
+    assert (accepted.status_code, well.status_code, well.json()) == (201, 200, {"status": "ok"})
 
 
-def test_a_service_that_nobody_posts_to_any_more_is_well_again_after_a_while(tmp_path: Path) -> None:
-    """As one that is left out by what divides posts among several, as long as it is not well."""
+def test_a_service_without_posts_after_a_failure_is_healthy_again_after_a_while(tmp_path: Path) -> None:
+    """A load balancer sends no posts to a service that is unhealthy."""
     with closing(FullDisk(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
         assert client.post("/api/v1/lineage", content=json.dumps(event())).status_code == 503
@@ -269,7 +269,7 @@ def test_a_service_that_nobody_posts_to_any_more_is_well_again_after_a_while(tmp
 def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, event())
-        store._writer.execute("PRAGMA max_page_count = 1")  # SQLite then says what it says of a full disk
+        store._writer.execute("PRAGMA max_page_count = 1")  # SQLite then reports a full disk
         big = event(run={"runId": "big", "facets": {"x": {"text": os.urandom(250_000).hex()}}})
         refusal = client.post("/api/v1/lineage", content=json.dumps(big))
         store._writer.execute("PRAGMA max_page_count = 1000000")
@@ -279,7 +279,7 @@ def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
         post(client, big)
 
 
-def test_health_tells_of_a_writer_that_has_ended(store: SqliteStore) -> None:
+def test_health_reports_a_writer_that_has_ended(store: SqliteStore) -> None:
     with serving(store) as client:
         service: Service = client.app.state.service  # type: ignore[attr-defined]
         service.intake.recorder._writer.close()  # type: ignore[attr-defined]
@@ -289,8 +289,8 @@ def test_health_tells_of_a_writer_that_has_ended(store: SqliteStore) -> None:
     assert (answer.status_code, answer.json()) == (503, {"status": "the writer thread has ended"})
 
 
-class Away(SqliteStore):
-    """A store whose database can go away."""
+class UnavailableStore(SqliteStore):
+    """A store whose database can become unavailable."""
 
     is_away = False
 
@@ -300,8 +300,8 @@ class Away(SqliteStore):
         return super().size()
 
 
-def test_metrics_are_there_while_the_database_is_away(tmp_path: Path) -> None:
-    with closing(Away(tmp_path / "headwater.db")) as store, serving(store) as client:
+def test_metrics_are_served_while_the_database_is_unavailable(tmp_path: Path) -> None:
+    with closing(UnavailableStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, event())
         store.is_away = True
 
@@ -312,7 +312,7 @@ def test_metrics_are_there_while_the_database_is_away(tmp_path: Path) -> None:
     assert "headwater_log_events" not in answer.text
 
 
-def test_metrics_count_what_came_and_what_there_is(tmp_path: Path) -> None:
+def test_metrics_count_posted_events_and_the_size_of_log_and_graph(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         raw = json.dumps(event(inputs=[{"namespace": "lake", "name": "a"}]))
         for body in (raw, raw, "{", '{"run": 5}'):
@@ -336,7 +336,7 @@ def test_metrics_count_what_came_and_what_there_is(tmp_path: Path) -> None:
     assert any(line.startswith("process_resident_memory_bytes ") for line in metrics)
 
 
-def test_a_signature_that_is_no_signature_does_not_stop_the_event(store: SqliteStore) -> None:
+def test_an_event_with_a_malformed_signature_is_stored(store: SqliteStore) -> None:
     forged = event(run={"runId": RUN, "facets": {"signature": {"signature": b64decode(b"eA==").decode()}}})
     with serving(store, TRUSTED) as client:
         post(client, forged)

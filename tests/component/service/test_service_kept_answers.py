@@ -1,4 +1,4 @@
-"""What is kept between answers never shows: each answer is the one that a fresh look at the same log gives."""
+"""Caches between answers never show: each answer equals that of a freshly loaded log."""
 
 import json
 import re
@@ -40,7 +40,7 @@ AnswerT = TypeVar("AnswerT")
 
 _HOPS = st.integers(0, 3)
 LATER_US = round(datetime(2026, 5, 22, 18, tzinfo=UTC).timestamp()) * 1_000_000
-"""Hours after all events."""
+"""Some hours after all events."""
 
 
 def learn(store: SqliteStore, knowledge: Knowledge, events: Sequence[bytes]) -> None:
@@ -57,10 +57,10 @@ def fresh(store: SqliteStore) -> Knowledge:
 
 
 @contextmanager
-def asked_meanwhile(
+def queried_meanwhile(
     log: Sequence[bytes], later: Sequence[bytes], ask: Callable[[Knowledge], object], each: int = 1
 ) -> Iterator[tuple[SqliteStore, Knowledge]]:
-    """What is known of both logs, asked before events of the later one: before each, or each second or third."""
+    """The knowledge of both logs, with `ask` called before every `each`-th event of the later one."""
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
         knowledge = Knowledge(store, Graph(store.content))
         learn(store, knowledge, log)
@@ -77,7 +77,7 @@ def nodes(knowledge: Knowledge) -> list[DatasetId | JobId]:
 
 
 def finished(answer: Coroutine[None, None, AnswerT]) -> AnswerT:
-    """What comes of it; each time that it lets others go on, nobody does."""
+    """The result of a coroutine, run alone to its end."""
     while True:
         try:
             answer.send(None)
@@ -95,10 +95,10 @@ def slow_answers(knowledge: Knowledge, max_hops: int) -> list[Body]:
 
 @given(logs, logs, _HOPS)
 @settings(deadline=None, max_examples=40)
-def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_the_log(
+def test_lineage_queried_before_and_after_events_equals_that_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes], max_hops: int
 ) -> None:
-    with asked_meanwhile(log, later, lambda knowledge: quick_answers(knowledge, max_hops)) as (store, knowledge):
+    with queried_meanwhile(log, later, lambda knowledge: quick_answers(knowledge, max_hops)) as (store, knowledge):
         answers = quick_answers(knowledge, max_hops)
 
         assert answers == slow_answers(fresh(store), max_hops)
@@ -106,16 +106,16 @@ def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_th
 
 @given(logs, logs)
 @settings(deadline=None, max_examples=100)
-def test_what_is_told_of_all_jobs_and_datasets_is_what_a_look_at_each_of_them_gives(
+def test_the_overview_after_events_equals_one_computed_from_every_job_and_dataset(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with asked_meanwhile(log, later, overview) as (store, knowledge):
+    with queried_meanwhile(log, later, overview) as (store, knowledge):
         answers = overview(knowledge)
 
         assert answers == slow_overview(fresh(store))
 
 
-def test_a_dataset_that_is_shown_by_another_name_since_an_event_named_it_is_counted_once(tmp_path: Path) -> None:
+def test_a_dataset_whose_shown_name_changes_is_counted_once(tmp_path: Path) -> None:
     symlinks = {"identifiers": [{"namespace": "lake", "name": "t1", "type": "TABLE"}]}
     entries = [{"namespace": "lake", "name": "t1", "type": "DATASET", "inputs": []}]
     declared = event(job={"namespace": "etl", "name": "load"}, outputs=[dataset("t2", symlinks=facet(**symlinks))])
@@ -132,7 +132,7 @@ def test_a_dataset_that_is_shown_by_another_name_since_an_event_named_it_is_coun
         assert answers == slow_overview(fresh(store))
 
 
-def test_a_dataset_whose_shown_name_a_declaration_withdraws_is_counted_by_its_other_name(tmp_path: Path) -> None:
+def test_a_dataset_whose_shown_name_is_withdrawn_is_counted_under_its_other_name(tmp_path: Path) -> None:
     symlinks = {"identifiers": [{"namespace": "lake", "name": "t1", "type": "TABLE"}]}
     entries = [{"namespace": "lake", "name": "t1", "type": "DATASET", "inputs": []}]
     load = {"namespace": "etl", "name": "load"}
@@ -152,7 +152,7 @@ def test_a_dataset_whose_shown_name_a_declaration_withdraws_is_counted_by_its_ot
 
 
 def _of_a_job(event: Body) -> Body:
-    """The same without a run: a job event."""
+    """The event without its run: a job event."""
     return {member: value for member, value in event.items() if member not in ("run", "eventType")}
 
 
@@ -183,7 +183,7 @@ def _all(steps: Generator[None, None, Nodes[NodeT]]) -> list[NodeT]:
 
 @given(logs, logs, st.text("tT01s/%:dlgoai", max_size=4) | st.sampled_from(["job:etl:load", "dataset:lake:t0"]))
 @settings(deadline=None, max_examples=60)
-def test_search_finds_after_events_what_looking_at_every_name_finds(
+def test_a_search_after_events_finds_what_comparing_every_name_finds(
     log: list[bytes], later: list[bytes], text: str
 ) -> None:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
@@ -202,15 +202,15 @@ def test_search_finds_after_events_what_looking_at_every_name_finds(
 
 @given(logs, logs, st.sampled_from([None, "etl", "lake"]))
 @settings(deadline=None, max_examples=60)
-def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all_finds(
+def test_gaps_after_events_equal_those_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes], namespace: str | None
 ) -> None:
     def gaps(knowledge: Knowledge) -> object:
-        with suppress(NotFoundError):  # nobody named the namespace by then
+        with suppress(NotFoundError):  # the namespace is not known yet
             return finished(coverage(knowledge, CoverageQuery(LATER_US, namespace, limit=1_000)))
         return None
 
-    with asked_meanwhile(log, later, gaps) as (store, knowledge):
+    with queried_meanwhile(log, later, gaps) as (store, knowledge):
         answer = gaps(knowledge)
 
         assert answer == gaps(fresh(store))
@@ -218,26 +218,24 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
 
 @given(logs, logs)
 @settings(deadline=None, max_examples=100)
-def test_jobs_with_their_runs_are_told_after_events_as_a_fresh_look_tells_them(
+def test_jobs_with_their_runs_after_events_equal_those_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with asked_meanwhile(log, later, jobs_told) as (store, knowledge):
-        answer = jobs_told(knowledge)
+    with queried_meanwhile(log, later, job_details) as (store, knowledge):
+        answer = job_details(knowledge)
 
-        assert answer == jobs_told(fresh(store))
+        assert answer == job_details(fresh(store))
 
 
-def jobs_told(knowledge: Knowledge) -> object:
+def job_details(knowledge: Knowledge) -> object:
     jobs = [node for node in nodes(knowledge) if isinstance(node, JobId)]
     return orjson.loads(orjson.dumps(job_shapes(knowledge, jobs)))
 
 
 @given(logs, logs)
 @settings(deadline=None, max_examples=40)
-def test_the_root_causes_that_are_found_after_events_are_those_that_a_fresh_look_finds(
-    log: list[bytes], later: list[bytes]
-) -> None:
-    with asked_meanwhile(log, later, root_causes) as (store, knowledge):
+def test_root_causes_after_events_equal_those_of_a_freshly_loaded_log(log: list[bytes], later: list[bytes]) -> None:
+    with queried_meanwhile(log, later, root_causes) as (store, knowledge):
         answers = root_causes(knowledge)
 
         assert answers == root_causes(fresh(store))
@@ -249,17 +247,17 @@ def root_causes(knowledge: Knowledge) -> list[object]:
 
 @given(logs, logs, st.integers(1, 3))
 @settings(deadline=None, max_examples=200)
-def test_what_jobs_did_is_known_after_events_as_by_a_look_at_all_of_their_runs(
+def test_activities_of_jobs_after_events_equal_those_computed_from_all_their_runs(
     log: list[bytes], later: list[bytes], each: int
 ) -> None:
-    with asked_meanwhile(log, later, done, each) as (_, knowledge):
-        told = done(knowledge)
+    with queried_meanwhile(log, later, job_activities, each) as (_, knowledge):
+        activities = job_activities(knowledge)
 
         graph = knowledge.graph
-        assert told == {job: activity(graph, job) for job in told}
+        assert activities == {job: activity(graph, job) for job in activities}
 
 
-def done(knowledge: Knowledge) -> dict[JobId, Activity]:
+def job_activities(knowledge: Knowledge) -> dict[JobId, Activity]:
     return {job: knowledge.activity(job) for job, known in knowledge.graph.jobs.items() if known.is_known}
 
 
@@ -268,20 +266,20 @@ def names(knowledge: Knowledge, node: DatasetId | JobId) -> Sequence[DatasetId |
 
 
 def holds(node: DatasetId | JobId, text: str) -> bool:
-    """As a pattern, `%` standing for anything, or as the whole id."""
+    """Whether the name matches a pattern, in which `%` stands for anything, or the text is its node id."""
     pattern = ".*".join(re.escape(part) for part in text.split("%"))
     return re.search(pattern, node.name, re.IGNORECASE) is not None or text.casefold() == node.node_id.casefold()
 
 
 @given(logs | of_many_runs, logs | of_many_runs)
 @settings(deadline=None, max_examples=60)
-def test_the_runs_that_tell_of_a_job_are_known_after_events_as_by_a_look_at_all_of_them(
+def test_the_order_of_a_jobs_runs_after_events_equals_that_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with asked_meanwhile(log, later, tellers) as (store, knowledge):
-        assert tellers(knowledge) == tellers(fresh(store))
+    with queried_meanwhile(log, later, runs_by_job) as (store, knowledge):
+        assert runs_by_job(knowledge) == runs_by_job(fresh(store))
 
 
-def tellers(knowledge: Knowledge) -> Body:
+def runs_by_job(knowledge: Knowledge) -> Body:
     orders = {job: [*knowledge.runs_by_last_event.of(job)] for job in knowledge.graph.jobs}
     return {job.node_id: order for job, order in orders.items() if order}

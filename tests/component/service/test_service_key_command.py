@@ -1,4 +1,4 @@
-"""`headwater key`: from a node's first key to its end, against a service that takes signed events only."""
+"""`headwater key`: the life of a node's key, with a service that requires signed events."""
 
 import json
 import re
@@ -21,17 +21,17 @@ from tests.support.app import event
 from tests.support.service import eventually, running
 
 
-def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nodes_key_is_created_enrolled_replaced_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, node = tmp_path / "service", tmp_path / "node"
 
     def headwater(where: Path, *arguments: str, **variables: str) -> str:
-        told = CliRunner().invoke(app, ["key", *arguments], env={"HEADWATER_HOME": str(where), **variables})
-        assert told.exit_code == 0, told.exception
-        return told.stdout.strip()
+        result = CliRunner().invoke(app, ["key", *arguments], env={"HEADWATER_HOME": str(where), **variables})
+        assert result.exit_code == 0, result.exception
+        return result.stdout.strip()
 
     with running(home, "--require-signed") as service:
 
-        def sent() -> int:
+        def post_status() -> int:
             raw = json.dumps(event(run={"runId": str(uuid.uuid4())})).encode()
             return httpx.post(
                 f"{service.url}/api/v1/lineage", content=sign_event(raw, load_or_create(node))
@@ -39,17 +39,17 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
 
         shown = headwater(node, "show")
         (first,) = read_jwks(headwater(node, "show", "--jwks"))
-        before = sent()
+        before = post_status()
         token = headwater(home, "token", "--hours", "1")
         enrolled = headwater(node, "enrol", "--url", service.url, HEADWATER_KEY_TOKEN=token)
-        after = sent()
+        after = post_status()
         replaced = headwater(node, "rotate", "--url", service.url)
-        rotated = sent()
+        rotated = post_status()
         second = load_or_create(node).key_id
         reason = ("--reason", "laptop lost", "--url", service.url)
         now, long_ago = datetime.now(UTC).isoformat(), "2026-05-22T14:00:00Z"
         own = headwater(node, "revoke", second, "--from", now, *reason)
-        revoked = sent()
+        revoked = post_status()
         by_token = {"HEADWATER_KEY_TOKEN": headwater(home, "token")}
         earlier = headwater(node, "revoke", second, "--from", long_ago, *reason, "--json", **by_token)
         by_token = {"HEADWATER_KEY_TOKEN": headwater(home, "token")}
@@ -89,18 +89,18 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
         ),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_sentence(
+def test_an_impossible_request_is_reported_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
-    told = CliRunner().invoke(app, ["key", *arguments])
+    result = CliRunner().invoke(app, ["key", *arguments])
 
-    assert told.exit_code == 1
-    assert re.match(re.escape(message), str(told.exception))
+    assert result.exit_code == 1
+    assert re.match(re.escape(message), str(result.exception))
 
 
-def test_what_a_node_tells_before_its_key_is_enrolled_waits_and_arrives(tmp_path: Path) -> None:
+def test_events_emitted_before_a_nodes_key_is_enrolled_wait_and_arrive(tmp_path: Path) -> None:
     home, node = tmp_path / "service", tmp_path / "node"
     key = load_or_create(node)
     with running(home, "--require-signed") as service:
@@ -114,12 +114,12 @@ def test_what_a_node_tells_before_its_key_is_enrolled_waits_and_arrives(tmp_path
             waiting = emitter.stats()
 
             token = new_token(tokens_path(home), 2**60, None)
-            told = CliRunner().invoke(
+            result = CliRunner().invoke(
                 app,
                 ["key", "enrol", "--url", service.url],
                 env={"HEADWATER_HOME": str(node), "HEADWATER_KEY_TOKEN": token},
             )
-            assert (told.exit_code, emitter.drain(60)) == (0, True)
+            assert (result.exit_code, emitter.drain(60)) == (0, True)
         known = httpx.get(f"{service.url}/api/v1/summary").json()["events"]
 
     assert (waiting.dropped, waiting.delivered) == ({}, {})

@@ -1,4 +1,4 @@
-"""The key directory: enrolled by a one-time token, replaced by the old key's word, revoked from a time on."""
+"""The key directory: keys are enrolled with a one-time token, replaced by the old key, revoked from a time on."""
 
 import json
 import uuid
@@ -42,33 +42,33 @@ def token(tokens: Path, node: str | None = None, until_us: int = START_US + DAY_
     return new_token(tokens, until_us, node)
 
 
-def state(client: TestClient, signed: Signed, token: str | None = None) -> Answer:
+def post_statement(client: TestClient, signed: Signed, token: str | None = None) -> Answer:
     body = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
     return client.post("/api/v1/keys", json=body)
 
 
 def enrol(client: TestClient, key: NodeKey, token: str | None) -> Answer:
-    return state(client, enrolment(key, str(uuid.uuid4()), NOW), token)
+    return post_statement(client, enrolment(key, str(uuid.uuid4()), NOW), token)
 
 
-def sent(client: TestClient, key: NodeKey, time: str = "2026-05-22T14:00:00Z") -> int:
+def post_signed(client: TestClient, key: NodeKey, time: str = "2026-05-22T14:00:00Z") -> int:
     raw = sign_event(json.dumps(event(eventTime=time, run={"runId": str(uuid.uuid4())})).encode(), key)
     status: int = client.post("/api/v1/lineage", content=raw).status_code
     return status
 
 
-def test_a_key_that_was_enrolled_with_a_token_is_trusted_from_then_on(client: TestClient, tokens: Path) -> None:
-    before = sent(client, KEY)
+def test_a_key_enrolled_with_a_token_is_trusted_from_then_on(client: TestClient, tokens: Path) -> None:
+    before = post_signed(client, KEY)
 
     answer = enrol(client, KEY, token(tokens))
 
-    assert (before, answer.status_code, sent(client, KEY)) == (403, 201, 201)
+    assert (before, answer.status_code, post_signed(client, KEY)) == (403, 201, 201)
     (known,) = get(client, "/api/v1/keys")["keys"]
     assert (known["keyId"], known["nodeId"], known["origin"]) == (KEY.key_id, NODE, "enrolled")
     assert read_jwks(client.get("/api/v1/keys/jwks").text).keys() == {KEY.key_id}
 
 
-def test_a_token_serves_once(client: TestClient, tokens: Path) -> None:
+def test_a_token_can_be_used_once(client: TestClient, tokens: Path) -> None:
     made = token(tokens)
 
     first, second = enrol(client, KEY, made), enrol(client, STRANGER, made)
@@ -77,7 +77,7 @@ def test_a_token_serves_once(client: TestClient, tokens: Path) -> None:
     assert second.json()["message"].startswith("token: unknown or already used")
 
 
-def test_a_token_is_on_disk_as_its_hash_only(tokens: Path) -> None:
+def test_only_the_hash_of_a_token_is_on_disk(tokens: Path) -> None:
     made = token(tokens)
 
     (file,) = tokens.iterdir()
@@ -86,7 +86,7 @@ def test_a_token_is_on_disk_as_its_hash_only(tokens: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["no token", "late", "other node", "second key"])
-def test_a_key_is_not_enrolled(client: TestClient, tokens: Path, case: str) -> None:
+def test_a_key_is_not_enrolled_without_a_valid_token(client: TestClient, tokens: Path, case: str) -> None:
     match case:
         case "no token":
             made = None
@@ -101,26 +101,26 @@ def test_a_key_is_not_enrolled(client: TestClient, tokens: Path, case: str) -> N
     answer = enrol(client, KEY, made)
 
     assert answer.status_code == 403
-    assert sent(client, KEY) == 403
+    assert post_signed(client, KEY) == 403
 
 
-def test_who_does_not_have_the_key_cannot_enrol_it(client: TestClient, tokens: Path) -> None:
+def test_a_key_cannot_be_enrolled_with_another_keys_signature(client: TestClient, tokens: Path) -> None:
     claimed = enrolment(KEY, "1", NOW)
     by_another = enrolment(STRANGER, "1", NOW).signatures[STRANGER.key_id]
 
-    answer = state(client, Signed(claimed.text, {KEY.key_id: by_another}), token(tokens))
+    answer = post_statement(client, Signed(claimed.text, {KEY.key_id: by_another}), token(tokens))
 
     assert answer.status_code == 403
 
 
-def test_the_old_key_names_the_new_one_and_stays_trusted_for_what_is_on_its_way(
+def test_the_old_key_introduces_the_new_one_and_stays_trusted_for_events_in_transit(
     client: TestClient, tokens: Path
 ) -> None:
     enrol(client, KEY, token(tokens))
 
-    answer = state(client, rotation(KEY, NEW, "1", NOW))
+    answer = post_statement(client, rotation(KEY, NEW, "1", NOW))
 
-    assert (answer.status_code, sent(client, NEW), sent(client, KEY)) == (201, 201, 201)
+    assert (answer.status_code, post_signed(client, NEW), post_signed(client, KEY)) == (201, 201, 201)
     by_id = {each["keyId"]: each for each in get(client, "/api/v1/keys")["keys"]}
     assert (by_id[NEW.key_id]["replaces"], by_id[KEY.key_id]["replacedBy"]) == (KEY.key_id, NEW.key_id)
 
@@ -132,138 +132,136 @@ def test_a_rotation_without_both_signatures_is_refused(
     enrol(client, KEY, token(tokens))
     signed = rotation(KEY, NEW, "1", NOW)
 
-    kept = {key.key_id: signed.signatures[key.key_id] for key in signers}
-    answer = state(client, Signed(signed.text, kept))
+    signatures = {key.key_id: signed.signatures[key.key_id] for key in signers}
+    answer = post_statement(client, Signed(signed.text, signatures))
 
     assert answer.status_code == 403
-    assert sent(client, NEW) == 403
+    assert post_signed(client, NEW) == 403
 
 
-def test_a_key_of_another_node_is_no_replacement(client: TestClient, tokens: Path) -> None:
+def test_a_key_of_another_node_is_refused_as_a_replacement(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
 
-    assert state(client, rotation(KEY, STRANGER, "1", NOW)).status_code == 400
+    assert post_statement(client, rotation(KEY, STRANGER, "1", NOW)).status_code == 400
 
 
 @pytest.mark.parametrize("by", ["the key", "a token"])
-def test_a_revoked_key_signs_nothing_that_happens_or_comes_from_then_on(
+def test_events_signed_by_a_revoked_key_are_refused_whatever_their_time(
     client: TestClient, tokens: Path, by: str
 ) -> None:
     enrol(client, KEY, token(tokens))
     keys, made = ((KEY,), None) if by == "the key" else ((), token(tokens))
 
-    answer = state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, *keys), made)
+    answer = post_statement(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, *keys), made)
 
     assert answer.status_code == 201
-    assert sent(client, KEY, "2020-01-01T00:00:00Z") == 403  # a thief may write any time
+    assert post_signed(client, KEY, "2020-01-01T00:00:00Z") == 403  # a thief may write any time into an event
     (known,) = get(client, "/api/v1/keys")["keys"]
     assert (known["revokedFrom"], known["revokedBecause"]) == ("2026-05-22T14:23:11.000Z", "laptop lost")
     assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000Z"
 
 
-def test_an_event_may_come_later_while_its_key_is_unknown_and_never_once_that_is_revoked(
+def test_a_refused_event_is_retriable_while_its_key_is_unknown_and_not_once_it_is_revoked(
     client: TestClient, tokens: Path
 ) -> None:
     def may_come_later() -> bool:
         raw = sign_event(json.dumps(event()).encode(), KEY)
-        told: bool = client.post("/api/v1/lineage", content=raw).json()["retriable"]
-        return told
+        is_retriable: bool = client.post("/api/v1/lineage", content=raw).json()["retriable"]
+        return is_retriable
 
     unknown = may_come_later()
     enrol(client, KEY, token(tokens))
-    state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
+    post_statement(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
 
     assert (unknown, may_come_later()) == (True, False)
 
 
 @pytest.mark.parametrize("reason", ["", " "])
-def test_a_key_is_not_revoked_without_a_word_of_why(client: TestClient, tokens: Path, reason: str) -> None:
+def test_a_key_is_not_revoked_without_a_reason(client: TestClient, tokens: Path, reason: str) -> None:
     enrol(client, KEY, token(tokens))
 
-    answer = state(client, revocation(KEY.key_id, NOW, reason, "1", NOW, KEY))
+    answer = post_statement(client, revocation(KEY.key_id, NOW, reason, "1", NOW, KEY))
 
     assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, "statement.reason")
-    assert sent(client, KEY) == 201
+    assert post_signed(client, KEY) == 201
 
 
-def test_a_key_that_will_be_revoked_is_good_until_then(client: TestClient, tokens: Path) -> None:
+def test_a_key_with_a_future_revocation_is_valid_until_then(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
 
-    state(client, revocation(KEY.key_id, NOW + timedelta(days=1), "moves on", "1", NOW, KEY))
+    post_statement(client, revocation(KEY.key_id, NOW + timedelta(days=1), "moves on", "1", NOW, KEY))
 
-    assert sent(client, KEY) == 201
-    assert sent(client, KEY, "2026-05-24T00:00:00Z") == 403
+    assert post_signed(client, KEY) == 201
+    assert post_signed(client, KEY, "2026-05-24T00:00:00Z") == 403
 
 
-def test_a_stranger_cannot_revoke_and_an_unknown_key_is_not_found(client: TestClient, tokens: Path) -> None:
+def test_an_unknown_key_cannot_revoke_another_and_is_itself_not_found(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
 
-    by_stranger = state(client, revocation(KEY.key_id, NOW, "spite", "1", NOW, STRANGER))
-    unknown = state(client, revocation(NEW.key_id, NOW, "lost", "1", NOW, NEW))
+    by_stranger = post_statement(client, revocation(KEY.key_id, NOW, "spite", "1", NOW, STRANGER))
+    unknown = post_statement(client, revocation(NEW.key_id, NOW, "lost", "1", NOW, NEW))
 
     assert (by_stranger.status_code, unknown.status_code) == (403, 404)
-    assert sent(client, KEY) == 201
+    assert post_signed(client, KEY) == 201
 
 
-def test_a_revoked_key_names_no_replacement(client: TestClient, tokens: Path) -> None:
+def test_a_revoked_key_cannot_introduce_a_replacement(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
-    state(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY))
+    post_statement(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY))
 
-    assert state(client, rotation(KEY, NEW, "2", NOW)).status_code == 403
+    assert post_statement(client, rotation(KEY, NEW, "2", NOW)).status_code == 403
 
 
 @pytest.mark.parametrize("by", ["the key", "a token"])
 @pytest.mark.parametrize("days", [-1, 365 * 70])
-def test_a_stolen_key_takes_back_nothing_of_its_revocation(
-    client: TestClient, tokens: Path, by: str, days: int
-) -> None:
+def test_a_stolen_key_cannot_change_its_revocation(client: TestClient, tokens: Path, by: str, days: int) -> None:
     enrol(client, KEY, token(tokens))
     keys, made = ((KEY,), None) if by == "the key" else ((), token(tokens))
-    state(client, revocation(KEY.key_id, NOW, "laptop stolen", "1", NOW, *keys), made)
+    post_statement(client, revocation(KEY.key_id, NOW, "laptop stolen", "1", NOW, *keys), made)
 
-    answer = state(client, revocation(KEY.key_id, NOW + timedelta(days=days), "mine", "2", NOW, KEY))
+    answer = post_statement(client, revocation(KEY.key_id, NOW + timedelta(days=days), "mine", "2", NOW, KEY))
 
     assert (answer.status_code, answer.json()["message"].split(":")[0]) == (403, "statement.keyId")
-    assert sent(client, KEY) == 403
+    assert post_signed(client, KEY) == 403
     (known,) = get(client, "/api/v1/keys")["keys"]
     assert (known["revokedFrom"], known["revokedBecause"]) == ("2026-05-22T14:23:11.000Z", "laptop stolen")
 
 
-def test_a_key_that_will_be_revoked_brings_that_forward_but_puts_it_not_off(client: TestClient, tokens: Path) -> None:
+def test_a_key_may_bring_its_revocation_forward_but_not_postpone_it(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
-    state(client, revocation(KEY.key_id, NOW + timedelta(days=7), "moves on", "1", NOW, KEY))
+    post_statement(client, revocation(KEY.key_id, NOW + timedelta(days=7), "moves on", "1", NOW, KEY))
 
-    later = state(client, revocation(KEY.key_id, NOW + timedelta(days=8), "mine", "2", NOW, KEY))
-    sooner = state(client, revocation(KEY.key_id, NOW, "laptop stolen", "3", NOW, KEY))
+    later = post_statement(client, revocation(KEY.key_id, NOW + timedelta(days=8), "mine", "2", NOW, KEY))
+    sooner = post_statement(client, revocation(KEY.key_id, NOW, "laptop stolen", "3", NOW, KEY))
 
     assert (later.status_code, later.json()["message"].split(":")[0]) == (403, "statement.from")
-    assert (sooner.status_code, sent(client, KEY)) == (201, 403)
+    assert (sooner.status_code, post_signed(client, KEY)) == (201, 403)
 
 
-def test_a_key_dates_its_revocation_back_by_an_hour_at_most_and_a_token_as_far_as_it_is_said(
+def test_a_key_may_backdate_its_revocation_by_an_hour_at_most_and_a_token_at_will(
     client: TestClient, tokens: Path
 ) -> None:
     enrol(client, KEY, token(tokens))
     long_ago = datetime(1970, 1, 2, tzinfo=UTC)
 
-    by_key = state(client, revocation(KEY.key_id, long_ago, "ha", "1", NOW, KEY))
-    after_key = sent(client, KEY)
-    by_token = state(client, revocation(KEY.key_id, long_ago, "lost", "2", NOW), token(tokens))
+    by_key = post_statement(client, revocation(KEY.key_id, long_ago, "ha", "1", NOW, KEY))
+    after_key = post_signed(client, KEY)
+    by_token = post_statement(client, revocation(KEY.key_id, long_ago, "lost", "2", NOW), token(tokens))
 
     assert (by_key.status_code, by_key.json()["message"].split(":")[0], after_key) == (403, "statement.from", 201)
-    assert (by_token.status_code, sent(client, KEY)) == (201, 403)
+    assert (by_token.status_code, post_signed(client, KEY)) == (201, 403)
 
 
-def test_a_mistaken_revocation_is_mended_by_a_token_that_names_the_node(client: TestClient, tokens: Path) -> None:
+def test_a_mistaken_revocation_is_corrected_by_a_token_that_names_the_node(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
-    state(client, revocation(KEY.key_id, NOW, "the wrong one", "1", NOW), token(tokens))
+    post_statement(client, revocation(KEY.key_id, NOW, "the wrong one", "1", NOW), token(tokens))
     mended = revocation(KEY.key_id, NOW + timedelta(days=365), "was another's", "2", NOW)
 
-    by_any = state(client, mended, token(tokens))
-    by_its_own = state(client, mended, token(tokens, node=NODE))
+    by_any = post_statement(client, mended, token(tokens))
+    by_its_own = post_statement(client, mended, token(tokens, node=NODE))
 
     assert (by_any.status_code, "key token --node" in by_any.json()["message"]) == (403, True)
-    assert (by_its_own.status_code, sent(client, KEY)) == (201, 201)
+    assert (by_its_own.status_code, post_signed(client, KEY)) == (201, 201)
     (_, first), (_, last) = (
         (edit["index"], json.loads(edit["entry"]["edits"][0]["value"]["statement"])["reason"])
         for edit in get(client, "/api/v1/edits")["edits"][1::-1]
@@ -271,44 +269,44 @@ def test_a_mistaken_revocation_is_mended_by_a_token_that_names_the_node(client: 
     assert (first, last) == ("the wrong one", "was another's")
 
 
-def test_a_replacement_that_a_stolen_key_named_falls_with_it_and_is_named_in_the_answer(
+def test_a_replacement_introduced_by_a_stolen_key_is_revoked_with_it_and_named_in_the_answer(
     client: TestClient, tokens: Path
 ) -> None:
     enrol(client, KEY, token(tokens))
-    state(client, rotation(KEY, NEW, "1", NOW))
-    before = sent(client, NEW)
+    post_statement(client, rotation(KEY, NEW, "1", NOW))
+    before = post_signed(client, NEW)
 
-    answer = state(client, revocation(KEY.key_id, NOW - timedelta(hours=2), "stolen", "2", NOW), token(tokens))
+    answer = post_statement(client, revocation(KEY.key_id, NOW - timedelta(hours=2), "stolen", "2", NOW), token(tokens))
 
-    assert (before, sent(client, NEW)) == (201, 403)
+    assert (before, post_signed(client, NEW)) == (201, 403)
     by_id = {each["keyId"]: each for each in answer.json()["keys"]}
     assert (by_id[NEW.key_id]["fellWith"], by_id[KEY.key_id]["fellWith"]) == (KEY.key_id, None)
     assert by_id[KEY.key_id]["replacedBy"] is None
     assert read_jwks(client.get("/api/v1/keys/jwks").text).keys() == {KEY.key_id}
     assert enrol(client, NEW, token(tokens, node=NODE)).status_code == 201
-    assert sent(client, NEW) == 201
+    assert post_signed(client, NEW) == 201
 
 
-def test_the_directory_is_in_the_log_and_holds_after_a_start_anew(tmp_path: Path, tokens: Path) -> None:
+def test_the_directory_is_in_the_log_and_holds_after_a_restart(tmp_path: Path, tokens: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store, tokens=tokens) as client:
         enrol(client, KEY, token(tokens))
         (edit,) = get(client, "/api/v1/edits")["edits"]
 
     with closing(SqliteStore(path)) as store, serving(store, require_signed=True) as client:
-        assert sent(client, KEY) == 201
+        assert post_signed(client, KEY) == 201
     assert edit["entry"]["edits"][0]["target"] == ["key", KEY.key_id]
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"headwater": "key/1"}'])
-def test_a_statement_that_is_none_is_refused_with_its_first_bad_field(client: TestClient, text: str) -> None:
-    answer = state(client, Signed(text, {}))
+def test_an_invalid_statement_is_refused_with_its_first_bad_field(client: TestClient, text: str) -> None:
+    answer = post_statement(client, Signed(text, {}))
 
     assert answer.status_code in (400, 422)
     assert "statement" in answer.json()["message"] or "event" in answer.json()["message"]
 
 
-def test_what_is_longer_than_any_statement_is_refused_before_it_is_read(client: TestClient) -> None:
+def test_a_body_longer_than_any_statement_is_refused_before_it_is_read(client: TestClient) -> None:
     answer = client.post("/api/v1/keys", json={"statement": "x" * 64 * 1024})
 
     assert answer.status_code == 413

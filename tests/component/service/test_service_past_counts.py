@@ -20,7 +20,7 @@ from headwater.service.past.pasts import Pasts
 from headwater.service.views.counts import summary
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_kept_answers import fresh, jobs_told, learn, overview
+from tests.component.service.test_service_kept_answers import fresh, job_details, learn, overview
 from tests.support.app import Body
 from tests.support.logs import events, logs, of_many_runs
 from tests.support.slow_overview import slow_overview
@@ -161,13 +161,13 @@ def test_jobs_as_of_a_time_have_the_runs_that_the_events_until_then_tell(
             service = Following(store)
             service.learn(log)
             for raw in (*later, None):
-                jobs_told(service.knowledge)
+                job_details(service.knowledge)
                 past = await service.known(until_us)
-                answer = jobs_told(past)
+                answer = job_details(past)
                 service.learn([] if raw is None else [raw])
             service.pasts.stop()
             learn(other, Knowledge(other, Graph(other.content)), until(until_us, log + later))
-            assert answer == jobs_told(fresh(other))
+            assert answer == job_details(fresh(other))
 
     until_us = BEGIN_US + second * 1_000_000
     asyncio.run(compared())
