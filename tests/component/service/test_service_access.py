@@ -140,8 +140,8 @@ def routes(client: TestClient) -> set[str]:
 
 
 def test_every_route_of_the_app_has_a_rule_and_no_rule_is_without_a_route(client: TestClient) -> None:
-    files_for_everybody = {"files /spec"}
-    assert {*RULES, *OPEN, *files_for_everybody} == routes(client)
+    open_files = {"files /spec"}
+    assert {*RULES, *OPEN, *open_files} == routes(client)
     assert not {*RULES} & OPEN
 
 
@@ -242,9 +242,8 @@ def test_a_key_expires_at_its_time(admin: Caller) -> None:
     made_at = datetime.fromisoformat(admin("GET", "/api/v1/actions").json()["actions"][0]["at"])
     holder = caller(admin, "read", until=(made_at + timedelta(milliseconds=50)).isoformat())
 
-    before, *later = (
-        holder("GET", "/api/v1/jobs").status_code for _ in range(60)
-    )  # the clock advances with each request
+    # the clock advances with each request
+    before, *later = (holder("GET", "/api/v1/jobs").status_code for _ in range(60))
 
     assert (before, later[-1]) == (200, 401)
     assert later == sorted(later)
@@ -478,16 +477,16 @@ def test_every_answer_to_a_reader_with_a_scope_matches_the_openapi_page(client: 
     holder = caller(admin, "read")
     spec: Any = client.app
 
-    read = {path: holder("GET", path) for path in readable(client)}
+    answers = {path: holder("GET", path) for path in readable(client)}
 
-    fits = {path: answer for path, answer in read.items() if answer.status_code == 200 and keys_of(answer)}
-    assert len(fits) > 30
-    wrong = {
-        path: str(fault)
-        for path, answer in fits.items()
-        for fault in answer_schema(spec.openapi(), readable(client)[path]).iter_errors(answer.json())
+    successful = {path: answer for path, answer in answers.items() if answer.status_code == 200 and keys_of(answer)}
+    assert len(successful) > 30
+    errors = {
+        path: str(error)
+        for path, answer in successful.items()
+        for error in answer_schema(spec.openapi(), readable(client)[path]).iter_errors(answer.json())
     }
-    assert wrong == {}
+    assert errors == {}
 
 
 def test_an_impact_shows_the_effect_on_a_hidden_node_without_its_details(admin: Caller) -> None:
@@ -532,9 +531,8 @@ def test_no_read_names_what_is_hidden_from_its_reader(client: TestClient, admin:
     ]
     assert {answer.status_code for answer in by_holder.values()} <= {200, 400, 403, 404}
     assert sum(answer.status_code == 200 for answer in by_holder.values()) > 35
-    assert (
-        sum("zz_" in answer.text.lower() for answer in by_admin.values()) > 25
-    )  # otherwise there would be nothing to hide
+    # otherwise there would be nothing to hide
+    assert sum("zz_" in answer.text.lower() for answer in by_admin.values()) > 25
 
 
 def test_a_restricted_column_requested_by_name_is_not_found(admin: Caller) -> None:
@@ -607,17 +605,17 @@ def test_a_restricted_column_named_like_a_key_of_the_format_changes_no_key_of_an
     outputs = [dataset("moved", "lake", schema=schema("createdAt", "type", "number"))]
     admin("POST", "/api/v1/lineage", content=json.dumps(event(run={"runId": str(uuid4())}, outputs=outputs)))
     paths = [*readable(client), "/api/v1-beta/graphql?query={datasets{name createdAt fields{name type createdAt}}}"]
-    plain = {path: keys_of(holder("GET", path)) for path in paths}
+    before = {path: keys_of(holder("GET", path)) for path in paths}
 
     field = "/api/v1/namespaces/lake/datasets/moved/fields/{}/tags/RESTRICTED"
     for column in ("createdAt", "type"):
         assert admin("POST", field.format(column)).status_code == 200
-    veiled = {path: keys_of(holder("GET", path)) for path in paths}
+    after = {path: keys_of(holder("GET", path)) for path in paths}
     shown = holder("GET", "/api/v1/namespaces/lake/datasets/moved").json()["fields"]
     for column in ("createdAt", "type"):
         admin("DELETE", field.format(column))
 
-    assert {path: found for path, found in veiled.items() if found != plain[path]} == {}
+    assert {path: found for path, found in after.items() if found != before[path]} == {}
     assert [each["name"].partition("-")[0] for each in shown] == ["restricted", "restricted", "number"]
 
 
@@ -691,7 +689,7 @@ def test_a_key_bound_to_a_node_may_post_only_what_that_node_signed(admin: Caller
 
 def test_a_refusal_says_whether_the_role_the_scope_or_the_nodes_key_is_missing(admin: Caller) -> None:
     signed = sign_event(json.dumps(event()).encode(), NODE)
-    strange = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
+    by_unknown_key = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
 
     may_come_later = []
 
@@ -707,9 +705,9 @@ def test_a_refusal_says_whether_the_role_the_scope_or_the_nodes_key_is_missing(a
     no_scope = refusal(
         caller(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode()
     )
-    no_key = refusal(caller(admin, "ingest", nodes=[NODE.node_id]), strange)
+    no_key = refusal(caller(admin, "ingest", nodes=[NODE.node_id]), by_unknown_key)
     other_node = refusal(caller(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
-    no_leave = refusal(
+    forbidden = refusal(
         caller(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
     )
 
@@ -720,7 +718,7 @@ def test_a_refusal_says_whether_the_role_the_scope_or_the_nodes_key_is_missing(a
     assert "this requires a scope that covers namespace 'etl'; its scopes are lake: ask an admin" in no_scope
     assert "it is unknown-key: enrol a key with `headwater key enrol` on its node" in no_key
     assert f"node {NODE.node_id} signed it; it must be signed by {OTHER_NODE.node_id}" in other_node
-    assert "a policy of this service forbids it" in no_leave
+    assert "a policy of this service forbids it" in forbidden
     assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
 
 
@@ -767,10 +765,10 @@ def test_every_refusal_is_counted_and_logged_with_its_rule_and_no_secret(
 def recorded_edits(admin: Caller, index_after: int) -> list[tuple[str, str, list[str]]]:
     answer = admin("GET", "/api/v1/actions?limit=50").json()
     return [
-        (each["by"], did["what"], did["target"])
+        (each["by"], edit["what"], edit["target"])
         for each in answer["actions"]
         if each["index"] > index_after
-        for did in each["did"]
+        for edit in each["did"]
     ]
 
 
@@ -832,9 +830,8 @@ def test_the_stream_of_changes_omits_what_is_beyond_the_scopes(client: TestClien
     assert b"job:etl:tell" in restricted
     assert b"zz_" not in restricted.replace(b"zz_ssn_seen", b"")
     assert b"zz_vault" in complete
-    assert restricted.count(b"event: change") == complete.count(
-        b"event: change"
-    )  # so that event ids mean the same position
+    # so that event ids mean the same position
+    assert restricted.count(b"event: change") == complete.count(b"event: change")
 
 
 def first_message(client: TestClient, caller: Caller) -> bytes:

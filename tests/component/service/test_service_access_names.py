@@ -153,10 +153,10 @@ def test_separated_names_stay_separate_and_their_producer_may_still_post(admin: 
     names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
     assert post(admin, CLAIMS["symlinks"]) == [201]
 
-    parted = admin("POST", "/api/v1/identity/apart", json=names)
+    separated = admin("POST", "/api/v1/identity/apart", json=names)
     again = run_of("etl", dataset("mine", "etl", symlinks=alias("hr", "salaries")), at="16:00:00")
 
-    assert parted.status_code == 200
+    assert separated.status_code == 200
     assert post(sender, again) == [201]
     assert "bonus" not in admin("GET", "/api/v1/namespaces/etl/datasets/mine").text
 

@@ -1,4 +1,4 @@
-"""`headwater serve --access` over TLS, and the commands of `headwater access`, in a process of their own."""
+"""`headwater serve --access` over TLS, in a process of its own, and the commands of `headwater access`."""
 
 import json
 import os

@@ -65,9 +65,8 @@ def test_a_producer_may_lift_its_own_restriction(tmp_path: Path) -> None:
         post(admin, run_of("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a", "zz_b")))
         before = hidden_from(reader)
 
-        post(
-            admin, run_of("lake", 3, tags=tags("zz_b")), run_of("lake", 2, tags=tags("zz_a"))
-        )  # the second arrives late
+        late = run_of("lake", 2, tags=tags("zz_a"))
+        post(admin, run_of("lake", 3, tags=tags("zz_b")), late)
         after = hidden_from(reader)
 
     assert (before, after) == ({"zz_a", "zz_b"}, {"zz_b"})

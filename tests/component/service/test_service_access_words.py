@@ -240,7 +240,7 @@ def reads(admin: Caller) -> Iterator[str]:
         if "get" not in methods or path == "/api/v1/stream":
             continue
         names = {each["name"] for each in methods["get"].get("parameters", []) if each["in"] == "query"}
-        for filled in {*_filled(admin, path)}:
+        for filled in {*_filled_paths(admin, path)}:
             for query in QUERIES:
                 if not {pair.partition("=")[0] for pair in query.split("&") if pair} <= names:
                     continue
@@ -249,7 +249,7 @@ def reads(admin: Caller) -> Iterator[str]:
                     yield f"{filled}?{'&'.join(filter(None, (node and f'nodeId={node}', query)))}"
 
 
-def _filled(admin: Caller, path: str) -> Iterator[str]:
+def _filled_paths(admin: Caller, path: str) -> Iterator[str]:
     about = [("lake", name) for name in ("customers", "report", "l3")]
     if "/jobs" in path or "/events/" in path:
         about = [("etl", name) for name in ("load", "tell", "lin")]

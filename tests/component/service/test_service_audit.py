@@ -50,7 +50,7 @@ MINUTE_US = 60_000_000
 
 
 RUN_ID = "0198f7d0-0000-7000-8000-000000000000"
-BROUGHT = json.loads(write_jwks({KEY.key_id: KEY.public_key}))["keys"][0]
+KEY_JWK = json.loads(write_jwks({KEY.key_id: KEY.public_key}))["keys"][0]
 EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
 
 
@@ -94,7 +94,7 @@ def _entry(home: Path, number: int, sequence: int, before: str | None) -> tuple[
     if number == 9:
         return entry_of(parse_event(raw), "unsigned", None, received_us, salt), None
     signed = sign_event(raw, key)
-    if number == 10:  # sent on by a program that writes JSON in another way
+    if number == 10:  # forwarded by a program that formats JSON differently
         signed = json.dumps(json.loads(signed), indent=1, ensure_ascii=False).encode()
     assert verify_event(signed, {key.key_id: key.public_key}).verdict == "ok"
     payload = json.loads(signed)["run"]["facets"]["signature"]["payloadHash"]
@@ -119,7 +119,7 @@ def verdict(path: Path, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def bent(path: Path, **members: Callable[[bytes], bytes]) -> Path:
+def altered(path: Path, **members: Callable[[bytes], bytes]) -> Path:
     """The bundle, with some members changed."""
     out = path.with_name("bent.zip")
     with zipfile.ZipFile(path) as original, zipfile.ZipFile(out, "w") as changed:
@@ -210,14 +210,14 @@ def test_an_altered_byte_is_found_by_the_entry_and_signature_checks(home: Path) 
     def alter(entries: list[dict[str, Any]]) -> None:
         entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
 
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(alter)))
 
     assert {"entry", "signature", "inclusion", "graph"} <= checks(answer)
     assert {finding["entry"] for finding in answer["findings"]} == {4, None}
 
 
 def test_a_dropped_event_is_found_by_the_inclusion_check(home: Path) -> None:
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
 
     assert "inclusion" in checks(answer)
 
@@ -226,7 +226,7 @@ def test_swapped_events_are_found_by_the_inclusion_check(home: Path) -> None:
     def swap(entries: list[dict[str, Any]]) -> None:
         entries[2], entries[3] = {**entries[3], "index": 2}, {**entries[2], "index": 3}
 
-    assert checks(verdict(bent(bundle_of(home), entries=changed_entries(swap)))) == {"inclusion"}
+    assert checks(verdict(altered(bundle_of(home), entries=changed_entries(swap)))) == {"inclusion"}
 
 
 def test_an_inserted_or_repeated_event_is_found_by_the_inclusion_check(home: Path) -> None:
@@ -240,7 +240,7 @@ def test_an_inserted_or_repeated_event_is_found_by_the_inclusion_check(home: Pat
             entry["index"] = index
 
     for change in (replay, insert):
-        assert "inclusion" in checks(verdict(bent(bundle_of(home), entries=changed_entries(change))))
+        assert "inclusion" in checks(verdict(altered(bundle_of(home), entries=changed_entries(change))))
 
 
 def test_a_truncated_log_is_found_by_the_consistency_check(home: Path) -> None:
@@ -304,7 +304,7 @@ def test_an_event_that_its_node_never_signed_is_found_by_its_signature_even_if_c
         for entry in entries:
             entry |= {} if parts is None else {"parts": parts}
 
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(claim)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(claim)))
 
     assert {(each["check"], each["entry"]) for each in answer["findings"]} >= {
         ("signature", at) for at in (4, 14, 19, 24)
@@ -368,10 +368,10 @@ def test_an_event_stored_under_a_wrong_time_or_run_is_warned_of(home: Path, chan
 
 def test_an_event_that_is_called_an_edit_is_found_by_the_entry_check(home: Path) -> None:
     def rename(entries: list[dict[str, Any]]) -> None:
-        entries[9]["kind"] = "edit"  # nobody signed it
+        entries[9]["kind"] = "edit"  # the unsigned event
         entries[9]["leaf"] = b64encode(leaf_of(entries[9], entries[9]["raw"].encode())).decode()
 
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(rename)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(rename)))
 
     assert ("entry", 9) in {(each["check"], each["entry"]) for each in answer["findings"]}
 
@@ -391,7 +391,9 @@ def test_a_backdated_event_is_found_by_the_entry_check(home: Path) -> None:
     def backdate(entries: list[dict[str, Any]]) -> None:
         entries[20]["receivedUs"] -= 3600 * 1_000_000
 
-    assert {"entry", "inclusion", "graph"} == checks(verdict(bent(bundle_of(home), entries=changed_entries(backdate))))
+    assert {"entry", "inclusion", "graph"} == checks(
+        verdict(altered(bundle_of(home), entries=changed_entries(backdate)))
+    )
 
 
 @pytest.mark.parametrize(
@@ -406,7 +408,7 @@ def test_an_event_under_a_key_that_was_not_valid_then_is_found_by_its_signature(
         jwks["keys"][0] |= member
         return json.dumps(jwks).encode()
 
-    answer = verdict(bent(bundle_of(home), keys=limit))
+    answer = verdict(altered(bundle_of(home), keys=limit))
 
     assert [(each["check"], each["entry"]) for each in answer["findings"]] == [
         ("signature", index) for index in finding
@@ -425,7 +427,7 @@ def test_a_failed_check_is_not_listed_among_those_that_passed(home: Path) -> Non
     def alter(entries: list[dict[str, Any]]) -> None:
         entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
 
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(alter)))
 
     passed = {checked.partition(":")[0] for checked in answer["checked"]}
     assert checks(answer) == {"entry", "signature", "inclusion", "graph"}
@@ -433,7 +435,7 @@ def test_a_failed_check_is_not_listed_among_those_that_passed(home: Path) -> Non
 
 
 def test_a_dropped_entry_is_reported_once_and_not_for_every_later_entry(home: Path) -> None:
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(lambda entries: entries.pop(11))))
 
     places = [each["entry"] for each in answer["findings"] if each["check"] == "inclusion"]
     assert places == [11, 29, None]
@@ -446,7 +448,7 @@ def test_many_findings_of_one_check_hide_none_of_another(home: Path, monkeypatch
         for entry in entries:
             entry["raw"] = entry["raw"].replace("etl", "elt")
 
-    answer = verdict(bent(bundle_of(home), entries=changed_entries(alter)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(alter)))
 
     assert checks(answer) == {"entry", "signature", "inclusion", "graph"}
     assert answer["counts"]["findings not listed"] == 30 + 27 - 2 * 3
@@ -458,7 +460,7 @@ def test_a_head_without_a_known_signer_is_reported_without_accusing_the_log_of_t
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
 
     answer = verdict(
-        bent(original, checkpoint=lambda note: note.replace(b"\n30\n", b"\n31\n")), "--since", str(home / "kept.txt")
+        altered(original, checkpoint=lambda note: note.replace(b"\n30\n", b"\n31\n")), "--since", str(home / "kept.txt")
     )
 
     assert checks(answer) == {"checkpoint", "inclusion"}
@@ -473,7 +475,7 @@ def test_entries_under_shifted_indexes_are_refused(home: Path) -> None:
     def claim(data: bytes) -> bytes:
         return json.dumps({**json.loads(data), "from": 1, "to": 31}).encode()
 
-    result = run("verify", str(bent(bundle_of(home), entries=changed_entries(later), manifest=claim)))
+    result = run("verify", str(altered(bundle_of(home), entries=changed_entries(later), manifest=claim)))
 
     assert result.exit_code == 2
     assert "tree.json lacks hashes for the entries before 1" in result.stderr
@@ -487,7 +489,7 @@ def test_a_key_that_does_not_match_its_id_verifies_nothing(home: Path, tmp_path:
         jwks["keys"][0]["x"] = urlsafe_b64encode(other).decode().rstrip("=")
         return json.dumps(jwks).encode()
 
-    path = bent(bundle_of(home), keys=swap)
+    path = altered(bundle_of(home), keys=swap)
     answer, output = verdict(path), run("verify", str(path)).output
 
     assert checks(answer) == {"signature"}
@@ -543,18 +545,18 @@ def test_a_graph_that_does_not_follow_from_the_entries_is_found(home: Path) -> N
         graph["edges"].pop()
         return json.dumps(graph).encode()
 
-    answer = verdict(bent(bundle_of(home), graph=hide))
+    answer = verdict(altered(bundle_of(home), graph=hide))
 
     assert [finding["check"] for finding in answer["findings"]] == ["graph"]
 
 
 def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists(home: Path) -> None:
-    def as_before(data: bytes) -> bytes:
+    def with_old_sum(data: bytes) -> bytes:
         graph = json.loads(data)
         graph["sumOfRows"] = graph.pop("rowSum")[::-1]
         return json.dumps(graph).encode()
 
-    answer = verdict(bent(bundle_of(home), graph=as_before))
+    answer = verdict(altered(bundle_of(home), graph=with_old_sum))
 
     assert answer["verdict"] == "proven"
     assert any("the finer facts" in each for each in answer["notKnown"])
@@ -563,7 +565,7 @@ def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists
 @pytest.mark.parametrize("name", ["manifest", "entries", "tree", "keys", "graph"])
 @pytest.mark.parametrize("text", [b"\xff{", b"", b"null", b"[1]", b"[" * 200_000])
 def test_an_unreadable_bundle_is_refused(home: Path, name: str, text: bytes) -> None:
-    result = run("verify", str(bent(bundle_of(home), **{name: lambda _: text})))
+    result = run("verify", str(altered(bundle_of(home), **{name: lambda _: text})))
 
     assert result.exit_code == (1 if (name, text) == ("entries", b"") else 2)
     assert isinstance(result.exception, SystemExit)
@@ -607,7 +609,7 @@ def test_a_bundle_with_a_file_that_no_check_looks_at_is_refused(home: Path, name
 
 def test_a_graph_with_more_than_follows_from_the_entries_is_found(home: Path) -> None:
     answer = verdict(
-        bent(bundle_of(home), graph=lambda data: json.dumps({**json.loads(data), "owners": ["eve"]}).encode())
+        altered(bundle_of(home), graph=lambda data: json.dumps({**json.loads(data), "owners": ["eve"]}).encode())
     )
 
     assert checks(answer) == {"graph"}
@@ -615,7 +617,9 @@ def test_a_graph_with_more_than_follows_from_the_entries_is_found(home: Path) ->
 
 
 def test_a_bundle_with_lone_surrogates_is_reported_in_valid_json(home: Path) -> None:
-    odd = bent(bundle_of(home), entries=changed_entries(lambda entries: entries[0].update(index="\ud800", verdict=5)))
+    odd = altered(
+        bundle_of(home), entries=changed_entries(lambda entries: entries[0].update(index="\ud800", verdict=5))
+    )
 
     result = run("verify", str(odd), "--json")
 
@@ -632,8 +636,8 @@ def test_a_bundle_with_lone_surrogates_is_reported_in_valid_json(home: Path) -> 
         ("--keys", ""),
         ("--keys", "{}"),
         ("--keys", '{"keys": [{"kid": 5}]}'),
-        ("--keys", json.dumps({"keys": [BROUGHT, BROUGHT]})),
-        ("--keys", json.dumps({"keys": [BROUGHT | {"revokedFrom": "2026-05-22T14:00:00"}]})),
+        ("--keys", json.dumps({"keys": [KEY_JWK, KEY_JWK]})),
+        ("--keys", json.dumps({"keys": [KEY_JWK | {"revokedFrom": "2026-05-22T14:00:00"}]})),
         ("--since", ""),
         ("--since", "no head"),
     ],
@@ -746,7 +750,7 @@ def test_entries_that_a_crash_left_unfolded_are_not_exported_before_they_are_fol
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*_entries(home, 30, 50)])
         store.catch_up(iter([False, True]).__next__)
-        store._backlog = FactBacklog(store._writer)  # as a crash does, when some of their facts are stored
+        store._backlog = FactBacklog(store._writer)  # as after a crash, with only some of their facts stored
 
     result = run("export", "-o", str(home / "bundle.zip"))
 
@@ -938,25 +942,27 @@ def test_a_facet_that_does_not_exist_cannot_be_erased(home: Path, index: str, pa
     assert reason in str(result.exception)
 
 
-def test_the_bundle_has_the_key_directory_and_events_signed_by_a_revoked_key_are_found(with_one_signed: Path) -> None:
-    good = verdict(bundle_of(with_one_signed))
-    with _signed_only(with_one_signed) as client:
+def test_the_bundle_has_the_key_directory_and_events_signed_by_a_revoked_key_are_found(
+    home_with_signed_event: Path,
+) -> None:
+    good = verdict(bundle_of(home_with_signed_event))
+    with _strict_service(home_with_signed_event) as client:
         stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
         assert post_statement(client, stolen).status_code == 201
 
-    answer = verdict(bundle_of(with_one_signed))
+    answer = verdict(bundle_of(home_with_signed_event))
 
     assert (good["findings"], good["counts"]["signed"]) == ([], 1)
     assert [(finding["check"], finding["entry"]) for finding in answer["findings"]] == [("signature", 1)]
 
 
-def test_a_stolen_keys_statements_do_not_undo_its_revocation_in_a_bundle(with_one_signed: Path) -> None:
+def test_a_stolen_keys_statements_do_not_undo_its_revocation_in_a_bundle(home_with_signed_event: Path) -> None:
     statements = (
         (revocation(KEY.key_id, NOW, "stolen", "1", NOW), "a hash"),
         (revocation(KEY.key_id, NOW + timedelta(days=999), "mine", "2", NOW, KEY), None),
         (rotation(KEY, NEW, "3", NOW), None),
     )
-    with closing(SqliteStore(with_one_signed / "headwater.db")) as store:
+    with closing(SqliteStore(home_with_signed_event / "headwater.db")) as store:
         for number, (signed, token_hash) in enumerate(statements, 1):
             statement = json.loads(signed.text)
             what = "revoked" if statement["what"] == "revoke" else "enrolled"
@@ -965,25 +971,25 @@ def test_a_stolen_keys_statements_do_not_undo_its_revocation_in_a_bundle(with_on
             edits = edit_entry(str(number), at_us, None, [EditItem(("key", statement["keyId"]), what, value)])
             store.add([entry_of(edits, "unsigned", None, at_us, bytes(16))])
 
-    with zipfile.ZipFile(bundle_of(with_one_signed)) as bundle:
+    with zipfile.ZipFile(bundle_of(home_with_signed_event)) as bundle:
         keys = {key["kid"]: key.get("revokedFrom") for key in json.loads(bundle.read("keys.json"))["keys"]}
 
-    assert keys == {load_or_create(with_one_signed).key_id: None, KEY.key_id: "2026-05-22T14:23:11.000000Z"}
+    assert keys == {load_or_create(home_with_signed_event).key_id: None, KEY.key_id: "2026-05-22T14:23:11.000000Z"}
 
 
 @contextmanager
-def _signed_only(home: Path) -> Iterator[TestClient]:
+def _strict_service(home: Path) -> Iterator[TestClient]:
     store = SqliteStore(home / "headwater.db")
     with closing(store), serving(store, require_signed=True, tokens=home / "tokens") as client:
         yield client
 
 
 @pytest.fixture
-def with_one_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home_with_signed_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home in whose log a key is enrolled and has signed one event."""
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, LOG_NAME, "")
-    with _signed_only(tmp_path) as client:
+    with _strict_service(tmp_path) as client:
         assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
         assert post_signed(client, KEY) == 201
     return tmp_path

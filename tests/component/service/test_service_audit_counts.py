@@ -21,7 +21,7 @@ from headwater.service.views.counts import summary
 from headwater.signing.notefile import log_key
 from headwater.store.entries import as_today, entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_audit import LOG_NAME, bent, bundle_of, checks, run, verdict
+from tests.component.service.test_service_audit import LOG_NAME, altered, bundle_of, checks, run, verdict
 from tests.component.service.test_service_questions_order import known
 from tests.support.app import PRODUCER, dataset, event, serving
 from tests.support.logs import logs
@@ -140,7 +140,7 @@ def test_a_part_that_claims_to_be_the_whole_log_is_found(home: Path) -> None:
     def lie(data: bytes) -> bytes:
         return json.dumps({**json.loads(data), "graphOf": "log"}).encode()
 
-    answer = verdict(bent(bundle_of(home, "--to", "2"), manifest=lie))
+    answer = verdict(altered(bundle_of(home, "--to", "2"), manifest=lie))
 
     assert checks(answer) == {"graph"}
     assert "claims the graph of the whole log" in answer["findings"][0]["message"]
@@ -223,8 +223,8 @@ def _stated(graph: Graph, name: DatasetId) -> tuple[object, ...]:
     writes = {job: graph.jobs[job].writes[name] for job in state.writers}
     made_from = {edge for _, digest in state.evidence for edge in graph.column_edges.edges(name, digest)}
     made_of_it = {*graph.column_edges.fed_by(name)}
-    names_here = (member for member in graph.members(name) if member.is_complete)
-    names = {*names_here} - {*graph.identities.loose}  # loose and incomplete ones depend on other datasets
+    complete_names = (member for member in graph.members(name) if member.is_complete)
+    names = {*complete_names} - {*graph.identities.loose}  # loose and incomplete ones depend on other datasets
     return names, reads, writes, state.evidence, made_from, made_of_it, state.current_facets()
 
 

@@ -248,7 +248,7 @@ def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: 
     path = with_proof(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))), earlier, [leaf(entries[1])])
     (tmp_path / "kept.txt").write_text(earlier.signed(LOG))
 
-    (_, alone), (_, brought) = verified(path), verified(path, "--since", str(tmp_path / "kept.txt"))
+    (_, without_since), (_, with_since) = verified(path), verified(path, "--since", str(tmp_path / "kept.txt"))
 
     unknown = "whether the earlier head is one that you kept: it was taken from the bundle (--since)"
-    assert [unknown in each["notKnown"] for each in (alone, brought)] == [True, False]
+    assert [unknown in each["notKnown"] for each in (without_since, with_since)] == [True, False]

@@ -31,8 +31,8 @@ from tests.component.service.test_service_audit import (
     LOG_NAME,
     MINUTE_US,
     START_US,
-    _signed_only,
-    bent,
+    _strict_service,
+    altered,
     bundle_of,
     changed_entries,
     run,
@@ -193,8 +193,8 @@ def recomputed_graph(bundle: Path) -> Callable[[bytes], bytes]:
 def without_a_facet(bundle: Path) -> Path:
     """A bundle from which its carrier removed a facet."""
     cut = bundle.with_name("cut.zip")
-    cut.write_bytes(bent(bundle, entries=changed_entries(leave_out_facet)).read_bytes())
-    return bent(cut, graph=recomputed_graph(cut))
+    cut.write_bytes(altered(bundle, entries=changed_entries(leave_out_facet)).read_bytes())
+    return altered(cut, graph=recomputed_graph(cut))
 
 
 def test_a_facet_removed_from_a_bundle_of_the_whole_log_is_found(home: Path) -> None:
@@ -241,7 +241,7 @@ def test_an_erasure_by_the_log_is_explained_by_its_own_entry(home: Path, argumen
 def test_an_event_logged_after_its_keys_revocation_is_listed_even_if_dated_before_it(
     home: Path,
 ) -> None:
-    with _signed_only(home) as client:
+    with _strict_service(home) as client:
         enrol(client, KEY, token(home / "tokens"))
         assert post_signed(client, KEY) == 201
         planned = revocation(KEY.key_id, NOW + timedelta(minutes=1), "stolen", "1", NOW, KEY)
@@ -260,7 +260,7 @@ def test_an_event_logged_after_its_keys_revocation_is_listed_even_if_dated_befor
 
 
 def test_an_event_received_after_its_keys_revocation_is_found_whatever_the_key_set_says(home: Path) -> None:
-    with _signed_only(home) as client:
+    with _strict_service(home) as client:
         enrol(client, KEY, token(home / "tokens"))
         assert post_signed(client, KEY) == 201
         assert post_statement(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY)).status_code == 201

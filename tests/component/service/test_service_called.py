@@ -53,10 +53,10 @@ def test_a_whole_name_is_resolved_however_many_names_contain_it(service: Service
 
     assert result.exception is None or result.exit_code == 1, result.exception
     answer = json.loads(result.stdout)
-    assert _asked_about(answer) == "dataset:kafka://prod:9092:orders", result.stdout[:500]
+    assert _start_of(answer) == "dataset:kafka://prod:9092:orders", result.stdout[:500]
 
 
-def _asked_about(answer: Body) -> str:
+def _start_of(answer: Body) -> str:
     if "changes" in answer:
         (came,) = (change["nodeId"] for change in answer["changes"] if change["kind"] == "dataset")
         return str(came)
@@ -72,7 +72,7 @@ def test_a_column_of_a_dataset_named_so_is_found_too(service: Service) -> None:
 def test_the_end_of_a_name_is_resolved_however_many_names_contain_it(service: Service) -> None:
     result = CliRunner().invoke(app, ["root-cause", "lonely", "--url", service.url])
 
-    assert result.stdout.splitlines()[0].startswith("z.zz.lonely  written by run ")  # the name that it has, in full
+    assert result.stdout.splitlines()[0].startswith("z.zz.lonely  written by run ")  # its full name
 
 
 @pytest.mark.parametrize(

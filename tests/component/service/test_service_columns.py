@@ -176,7 +176,7 @@ def test_the_graph_of_columns_lists_many_group_by_columns_once_and_has_all_sourc
 
     of_dataset = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
     of_one = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:mart:c1")
-    down = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:raw:c1&withDownstream=true")
+    downstream = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:raw:c1&withDownstream=true")
 
     expected = {"namespace": "lake", "dataset": "mart", "inputFields": body["datasetInputFields"]}
     assert of_dataset["datasetInputFields"] == of_one["datasetInputFields"] == [expected]
@@ -184,8 +184,10 @@ def test_the_graph_of_columns_lists_many_group_by_columns_once_and_has_all_sourc
         f"raw:c{each}": [] for each in range(SIZE)
     }
     assert columns(of_one) == {"mart:c1": ["raw:c1"]} | {f"raw:c{each}": [] for each in range(SIZE)}
-    assert columns(down) == {f"mart:c{each}": ["raw:c1"] if each == 1 else [] for each in range(SIZE)} | {"raw:c1": []}
-    assert down["datasetInputFields"] == [expected | {"inputFields": [expected["inputFields"][1]]}]
+    assert columns(downstream) == {f"mart:c{each}": ["raw:c1"] if each == 1 else [] for each in range(SIZE)} | {
+        "raw:c1": []
+    }
+    assert downstream["datasetInputFields"] == [expected | {"inputFields": [expected["inputFields"][1]]}]
 
 
 def test_an_answer_grows_linearly_with_the_number_of_columns(client: TestClient) -> None:

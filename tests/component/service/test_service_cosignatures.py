@@ -49,14 +49,14 @@ def cosigned(note: str, *witnesses: NoteSigner, time_s: int = NOON_S) -> str:
     return signed_note(text, [LOG_KEY.line(text), *(witness.line(text, time_s) for witness in witnesses)])
 
 
-def sent(client: TestClient, note: str | bytes) -> tuple[int, str]:
+def post_cosignature(client: TestClient, note: str | bytes) -> tuple[int, str]:
     answer = client.post("/api/v1/log/cosignatures", content=note)
     return answer.status_code, answer.text
 
 
 def test_a_head_is_served_with_the_cosignatures_of_its_witnesses(client: TestClient) -> None:
-    status, note = sent(client, cosigned(head(client), ANN))
-    sent(client, cosigned(head(client), BOB))
+    status, note = post_cosignature(client, cosigned(head(client), ANN))
+    post_cosignature(client, cosigned(head(client), BOB))
 
     assert (status, note.count("\N{EM DASH} ")) == (200, 2)
     for signer in (LOG_KEY, ANN, BOB):
@@ -64,9 +64,9 @@ def test_a_head_is_served_with_the_cosignatures_of_its_witnesses(client: TestCli
 
 
 def test_the_newest_head_with_the_requested_number_of_witnesses_is_served(client: TestClient) -> None:
-    sent(client, cosigned(head(client), ANN, BOB))
+    post_cosignature(client, cosigned(head(client), ANN, BOB))
     grow(client, 1, 3)
-    sent(client, cosigned(head(client), ANN))
+    post_cosignature(client, cosigned(head(client), ANN))
     grow(client, 1, 4)
 
     sizes = [parse_checkpoint(parse_note(head(client, witnesses=count)).text).size for count in range(3)]
@@ -77,7 +77,7 @@ def test_the_newest_head_with_the_requested_number_of_witnesses_is_served(client
 
 def test_each_head_has_the_log_size_that_a_witness_last_signed(client: TestClient) -> None:
     sizes = [client.get("/api/v1/log/checkpoint").headers["headwater-witnessed-size"]]
-    sent(client, cosigned(head(client), ANN))
+    post_cosignature(client, cosigned(head(client), ANN))
     grow(client, 1, 3)
 
     sizes += [
@@ -89,8 +89,8 @@ def test_each_head_has_the_log_size_that_a_witness_last_signed(client: TestClien
 
 
 def test_the_newest_signature_of_a_witness_counts(client: TestClient) -> None:
-    sent(client, cosigned(head(client), ANN))
-    sent(client, later := cosigned(head(client), ANN, time_s=NOON_S + 60))
+    post_cosignature(client, cosigned(head(client), ANN))
+    post_cosignature(client, later := cosigned(head(client), ANN, time_s=NOON_S + 60))
 
     assert head(client) == later
 
@@ -98,7 +98,7 @@ def test_the_newest_signature_of_a_witness_counts(client: TestClient) -> None:
 def test_after_a_restart_only_cosignatures_of_enrolled_witnesses_are_served(tmp_path: Path) -> None:
     with witnessed_log(tmp_path, ANN, BOB) as client:
         grow(client, 3)
-        sent(client, cosigned(head(client), ANN, BOB))
+        post_cosignature(client, cosigned(head(client), ANN, BOB))
 
     with witnessed_log(tmp_path, BOB) as client:
         assert head(client) == cosigned(head(client), BOB)
@@ -107,7 +107,7 @@ def test_after_a_restart_only_cosignatures_of_enrolled_witnesses_are_served(tmp_
 def test_after_a_restart_cosignatures_over_another_log_are_not_served(tmp_path: Path) -> None:
     with witnessed_log(tmp_path, ANN) as client:
         grow(client, 3)
-        sent(client, cosigned(head(client), ANN))
+        post_cosignature(client, cosigned(head(client), ANN))
     for path in tmp_path.glob("headwater.db*"):
         path.unlink()
 
@@ -126,15 +126,15 @@ def test_only_a_cosignature_of_an_enrolled_witness_over_this_log_is_accepted(cli
     forged = cosigned(ours, ANN).replace("\n3\n", "\n2\n")
 
     assert [
-        sent(client, cosigned(ours, STRANGER))[0],
-        sent(client, ours)[0],
-        sent(client, cosigned(elsewhere, ANN))[0],
-        sent(client, cosigned(ahead, ANN))[0],
-        sent(client, signed_note(other, [ANN.line(other, NOON_S)]))[0],
-        sent(client, forged)[0],
-        sent(client, "no note")[0],
-        sent(client, b"\xff\xfe")[0],
-        sent(client, b"x" * 100_000)[0],
+        post_cosignature(client, cosigned(ours, STRANGER))[0],
+        post_cosignature(client, ours)[0],
+        post_cosignature(client, cosigned(elsewhere, ANN))[0],
+        post_cosignature(client, cosigned(ahead, ANN))[0],
+        post_cosignature(client, signed_note(other, [ANN.line(other, NOON_S)]))[0],
+        post_cosignature(client, forged)[0],
+        post_cosignature(client, "no note")[0],
+        post_cosignature(client, b"\xff\xfe")[0],
+        post_cosignature(client, b"x" * 100_000)[0],
     ] == [403, 403, 400, 400, 400, 400, 400, 400, 413]
     assert client.get("/api/v1/log/checkpoint", params={"witnesses": 1}).status_code == 404
 
@@ -144,7 +144,7 @@ def test_an_invalid_signature_of_a_witness_is_refused_whoever_else_signed(client
     other = text.replace("\n3\n", "\n1\n")
     bad = ANN.line(other, NOON_S)
 
-    status, body = sent(client, signed_note(text, [bad, BOB.line(text, NOON_S)]))
+    status, body = post_cosignature(client, signed_note(text, [bad, BOB.line(text, NOON_S)]))
 
     assert (status, json.loads(body)["message"]) == (
         403,

@@ -402,7 +402,7 @@ def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
         **none, "events": 5, "verified": 1, "unsigned": 2, "unknownKey": 1, "tampered": 1, "verifiedShare": 0.2
     }  # fmt: skip
     (etl,) = answer["namespaces"]
-    assert etl["signatures"]["events"] == 4  # the declaration is of no run
+    assert etl["signatures"]["events"] == 4  # the declaration belongs to no run
     by_key = {each["keyId"]: each["signatures"] for each in answer["signers"]}
     assert [each["keyId"] for each in answer["signers"]][-1] is None
     assert by_key[KEY.key_id] == {**none, "events": 2, "verified": 1, "tampered": 1, "verifiedShare": 0.5}
@@ -424,7 +424,7 @@ def test_edits_over_the_api_are_not_counted_as_unsigned_events(client: TestClien
 @pytest.mark.parametrize(
     ("name", "kind", "at", "jobs"),
     [
-        # Counted in the recorded lines: runs of which no line says START, runs of which none says how they ended.
+        # Counted in the recorded lines: runs without a START event, and runs without a final event.
         ("spark-batch", "run-without-start", "", ["batch_orders.drop_table"]),
         ("spark-stream", "run-without-start", "", ["stream_orders.drop_table", "stream_orders.drop_table"]),
         ("flink", "run-without-start", "", []),

@@ -12,7 +12,7 @@ from tests.component.service.test_service_client import answering
 from tests.support.program import COMMAND
 
 
-def ended(*arguments: str, folder: Path, stdout: int | IO[str], stderr: int | IO[str], **variables: str) -> int:
+def exit_status(*arguments: str, folder: Path, stdout: int | IO[str], stderr: int | IO[str], **variables: str) -> int:
     """The exit status of a command."""
     environment = {**os.environ, "HEADWATER_HOME": str(folder), "COLUMNS": "80", **variables}
     result = subprocess.run(
@@ -53,7 +53,7 @@ def test_a_command_whose_output_is_no_longer_read_ends_with_status_141(
 
     with answering(200, json.dumps({"nodes": [], "totalCount": 0}).encode()) as url, errors.open("w") as stderr:
         command = [argument.format(tmp_path) for argument in arguments]
-        status = ended(*command, folder=tmp_path, stdout=closed_pipe, stderr=stderr, HEADWATER_URL=url)
+        status = exit_status(*command, folder=tmp_path, stdout=closed_pipe, stderr=stderr, HEADWATER_URL=url)
 
     assert status == 141
     assert "Traceback" not in errors.read_text()
@@ -61,7 +61,7 @@ def test_a_command_whose_output_is_no_longer_read_ends_with_status_141(
 
 
 def test_a_command_whose_errors_are_no_longer_read_ends_with_status_141(tmp_path: Path, closed_pipe: int) -> None:
-    status = ended(
+    status = exit_status(
         "coverage", "--url", "http://127.0.0.1:9", folder=tmp_path, stdout=subprocess.DEVNULL, stderr=closed_pipe
     )
 

@@ -154,7 +154,7 @@ def test_a_table_whose_rows_are_only_counted_reaches_the_dashboard(client: TestC
     assert {each["name"] for each in found["reached"] if each["namespace"] == "dashboards"} >= {"two", "ran"}
 
 
-def pushed_to(service: Service, folder: Path, text: str, *arguments: str) -> str:
+def push_output(service: Service, folder: Path, text: str, *arguments: str) -> str:
     """The output of a push of the file."""
     (file := folder / "dashboards.yaml").write_text(text)
     runner = CliRunner(env={"HEADWATER_HOME": str(folder / "node")})
@@ -176,11 +176,11 @@ def test_queries_removed_from_a_dashboard_are_withdrawn_by_the_next_push(tmp_pat
             return [each["field"] for each in answer.json()["reached"] if each["field"]] if answer.is_success else []
 
         httpx.post(f"{service.url}/api/v1/lineage", json=ran).raise_for_status()
-        pushed_to(service, tmp_path, full)
+        push_output(service, tmp_path, full)
         before = reached("orders:price")
 
-        output = pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0])
-        again = json.loads(pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0], "--json"))
+        output = push_output(service, tmp_path, TWO.rpartition("      - {name: b")[0])
+        again = json.loads(push_output(service, tmp_path, TWO.rpartition("      - {name: b")[0], "--json"))
         feeding = httpx.get(
             f"{service.url}/api/v1/neighbours",
             params={"nodeId": "dataset:dashboards:two", "way": "upstream", "type": "JOB"},
@@ -201,8 +201,8 @@ def test_queries_removed_from_a_dashboard_are_withdrawn_by_the_next_push(tmp_pat
 
 def test_withdrawn_queries_are_listed_in_json_too(tmp_path: Path) -> None:
     with running(tmp_path / "home") as service:
-        pushed_to(service, tmp_path, TWO)
-        queries = json.loads(pushed_to(service, tmp_path, TWO.replace("name: b", "name: c"), "--json"))
+        push_output(service, tmp_path, TWO)
+        queries = json.loads(push_output(service, tmp_path, TWO.replace("name: b", "name: c"), "--json"))
 
     assert [(each["dashboard"], each["query"], each["isGone"]) for each in queries] == [
         ("two", "a", False),
@@ -217,7 +217,7 @@ def test_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:
         for each in (spark_write(), created_table(), catalog_declaration(tmp_path / "etc")):
             httpx.post(f"{service.url}/api/v1/lineage", json=each).raise_for_status()
 
-        pushed = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
+        first = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
             app, ["dashboards", "push", str(file), "--url", service.url], catch_exceptions=False
         )
         again = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
@@ -225,7 +225,7 @@ def test_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:
         )
         impact = CliRunner().invoke(app, ["impact", "sales.db/orders:price", "--change", "drop", "--url", service.url])
 
-    assert pushed.stdout == "revenue.by_supplier: 2 columns from lake.sales.stats\n"
+    assert first.stdout == "revenue.by_supplier: 2 columns from lake.sales.stats\n"
     (query,) = json.loads(again.stdout)
     assert (query["dashboard"], query["query"], query["fault"], query["gaps"]) == ("revenue", "by_supplier", None, [])
     assert query["reads"] == [{"namespace": TRINO, "name": "lake.sales.stats"}]
@@ -248,7 +248,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
         yield service, {role: key(role) for role in ("admin", "read", "ingest")}
 
 
-def pushed(folder: Path, service: Service, *arguments: str, **variables: str) -> Result:
+def push_result(folder: Path, service: Service, *arguments: str, **variables: str) -> Result:
     """Push dashboards in a namespace named like the folder."""
     (file := folder / "dashboards.yaml").write_text(f"namespace: {folder.name}\n{FILE}")
     environment = {"HEADWATER_HOME": str(folder / "node"), "HEADWATER_URL": service.url, **variables}
@@ -265,7 +265,7 @@ def known_dashboards(folder: Path, service: Service, key: str) -> list[str]:
 def test_a_push_that_the_service_refuses_fails(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
     service, keys = guarded
 
-    result = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
+    result = push_result(tmp_path, service, HEADWATER_TOKEN=keys["read"])
 
     assert isinstance(result.exception, UnavailableError)
     waiting = r"\d+ events not sent yet, in .*/node/spool: .* 403 .* its role is read"
@@ -277,7 +277,7 @@ def test_a_push_that_the_service_refuses_fails(guarded: tuple[Service, dict[str,
 def test_a_push_uses_one_key_to_ask_and_to_send(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
     service, keys = guarded
 
-    result = pushed(tmp_path, service, HEADWATER_TOKEN=keys["admin"])
+    result = push_result(tmp_path, service, HEADWATER_TOKEN=keys["admin"])
 
     assert result.exit_code == 0
     assert known_dashboards(tmp_path, service, keys["admin"]) == ["revenue"]
@@ -290,6 +290,8 @@ def test_a_push_takes_its_key_from_the_named_variable(
     service, keys = guarded
     variables = {"MINE": keys["ingest" if default_role else "admin"]}
 
-    result = pushed(tmp_path, service, "--token-env", "MINE", HEADWATER_TOKEN=keys.get(default_role, ""), **variables)
+    result = push_result(
+        tmp_path, service, "--token-env", "MINE", HEADWATER_TOKEN=keys.get(default_role, ""), **variables
+    )
 
     assert result.exit_code == 0, result.exception

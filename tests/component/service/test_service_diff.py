@@ -65,8 +65,8 @@ def test_a_diff_lists_what_a_run_added_to_the_graph(client: TestClient) -> None:
 
 
 def test_a_time_as_answers_show_it_includes_what_happened_at_that_time(client: TestClient) -> None:
-    fine = at(MONDAY, "first", outputs=[dataset("raw")]) | {"eventTime": f"{MONDAY}T10:00:00.123456Z"}
-    post(client, at(MONDAY, "before"), fine)
+    precise = at(MONDAY, "first", outputs=[dataset("raw")]) | {"eventTime": f"{MONDAY}T10:00:00.123456Z"}
+    post(client, at(MONDAY, "before"), precise)
     before, then = f"{MONDAY}T10:00:00.122Z", f"{MONDAY}T10:00:00.123Z"
 
     came, since = (get(client, f"/api/v1/diff?from={times}") for times in (f"{before}&to={then}", then))
@@ -90,8 +90,8 @@ def test_a_column_edge_from_a_quarantined_name_comes_with_the_event_that_gives_i
     answer = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z{about}")
 
     edge = ("came", "columnEdge", "datasetField:lake:raw:id > datasetField:lake:mart:id")
-    (event_of_it,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
-    assert event_of_it["runId"] == "second"
+    (edge_event,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
+    assert edge_event["runId"] == "second"
 
 
 def test_a_column_edge_comes_with_its_event_however_others_spell_the_source(client: TestClient) -> None:
@@ -103,8 +103,8 @@ def test_a_column_edge_comes_with_its_event_however_others_spell_the_source(clie
     answer = get(client, "/api/v1/diff?from=log:0")
 
     edge = ("came", "columnEdge", "datasetField:s3://lake:raw/orders:id > datasetField:lake:mart:id")
-    (event_of_it,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
-    assert event_of_it["runId"] == "first"
+    (edge_event,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
+    assert edge_event["runId"] == "first"
 
 
 def test_a_schema_change_is_listed_by_column_with_the_first_event_that_has_it(client: TestClient) -> None:
@@ -237,7 +237,7 @@ def test_edges_of_a_run_that_moves_to_another_job_went_and_came_with_one_event(c
     assert {each["event"]["index"] for each in changes} == {1}
 
 
-def handed_over(*others: str) -> dict[str, Any]:
+def data_from_jobs(*others: str) -> dict[str, Any]:
     """Job facets of a job that takes data directly from other jobs, without a dataset between."""
     inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in others]
     return {"lineage": facet(entries=[{"type": "JOB", "inputs": inputs}])}
@@ -245,9 +245,9 @@ def handed_over(*others: str) -> dict[str, Any]:
 
 def test_data_passed_between_jobs_is_an_edge_with_the_event_that_reports_it(client: TestClient) -> None:
     load = {"namespace": "etl", "name": "load"}
-    run = event(eventTime=f"{MONDAY}T10:00:00Z", job={**load, "facets": handed_over("fetch")})
+    run = event(eventTime=f"{MONDAY}T10:00:00Z", job={**load, "facets": data_from_jobs("fetch")})
     declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
-    with_other = {**declared, "eventTime": f"{MONDAY}T11:00:00Z", "job": {**load, "facets": handed_over("ask")}}
+    with_other = {**declared, "eventTime": f"{MONDAY}T11:00:00Z", "job": {**load, "facets": data_from_jobs("ask")}}
     post(client, run, with_other, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z"})
 
     came = get(client, "/api/v1/diff?from=log:0&to=log:2")
@@ -265,7 +265,7 @@ def test_data_passed_between_jobs_is_an_edge_with_the_event_that_reports_it(clie
 
 def test_an_edge_between_jobs_comes_with_the_event_that_assigns_its_run_to_the_job(client: TestClient) -> None:
     load, mart = ({"namespace": "etl", "name": name} for name in ("load", "mart"))
-    post(client, event(eventTime=f"{MONDAY}T10:00:00Z", job={**mart, "facets": handed_over("fetch")}))
+    post(client, event(eventTime=f"{MONDAY}T10:00:00Z", job={**mart, "facets": data_from_jobs("fetch")}))
     post(client, event(eventTime=f"{MONDAY}T11:00:00Z", job=load))
 
     (edge,) = (each for each in get(client, "/api/v1/diff?from=log:0")["changes"] if each["kind"] == "edge")
@@ -371,9 +371,8 @@ def test_a_name_resolved_to_a_known_table_is_listed_with_the_event_that_resolves
         return dataset(name, "s3://warehouse", catalog=glue)
 
     flink = {"namespace": "etl", "name": "flink"}
-    post(
-        client, at(MONDAY, "first", job=flink, outputs=[dataset("lake.sales.orders", "")])
-    )  # its namespace is not reported
+    # its namespace is not reported
+    post(client, at(MONDAY, "first", job=flink, outputs=[dataset("lake.sales.orders", "")]))
     post(client, at(MONDAY, "other", outputs=[table("sales.db/others")]))
     post(client, at(TUESDAY, "second", inputs=[table("sales/orders")]))
     post(client, at("2026-05-20", "third", inputs=[table("sales/orders"), table("sales.db/orders")]))
@@ -419,14 +418,12 @@ def test_a_new_owner_a_new_tag_and_a_drop_of_a_dataset_are_listed(client: TestCl
     before, same, after = table("eve"), table("bob", "ada"), table("eve", tags=tags)
     post(client, at(TUESDAY, "third", inputs=[before, same], outputs=[after]))
 
-    with_the_run = get(client, "/api/v1/diff?from=log:1&to=log:2")
-    and_owners = get(client, "/api/v1/diff?from=log:2&to=log:3&nodeId=dataset:lake:raw")
+    by_event = get(client, "/api/v1/diff?from=log:1&to=log:2")
+    owner_changes = get(client, "/api/v1/diff?from=log:2&to=log:3&nodeId=dataset:lake:raw")
 
-    changes = [
-        (each["change"], each["facet"], each["event"]["index"]) for each in with_the_run["changes"] if each["facet"]
-    ]
+    changes = [(each["change"], each["facet"], each["event"]["index"]) for each in by_event["changes"] if each["facet"]]
     assert changes == [("came", "lifecycleStateChange", 1), ("came", "tags", 1)]
-    assert [(each["change"], each["facet"], each["after"]) for each in and_owners["changes"] if each["facet"]] == [
+    assert [(each["change"], each["facet"], each["after"]) for each in owner_changes["changes"] if each["facet"]] == [
         ("changed", "ownership", {"owners": [{"name": "eve"}]})
     ]
 
@@ -687,7 +684,7 @@ def test_a_reversed_diff_undoes_the_diff(log: list[bytes], ends: tuple[int, int]
         back = get(client, f"/api/v1/diff?from=log:{end}&to=log:{begin}&limit=1000")["changes"]
         from_nothing = get(client, "/api/v1/diff?from=log:0&limit=1000")["changes"]
 
-    assert _ways(there) == Counter((_BACK[way], *what) for way, *what in _ways(back).elements())
+    assert _change_counts(there) == Counter((_BACK[way], *what) for way, *what in _change_counts(back).elements())
     assert all(each["change"] == "came" for each in from_nothing)
     assert [each for each in from_nothing if each["event"] is None] == []
 
@@ -716,7 +713,7 @@ def within(client: TestClient, ends: tuple[int, int]) -> list[int]:
 _BACK = {"came": "went", "went": "came", "changed": "changed"}
 
 
-def _ways(changes: list[Body]) -> Counter[tuple[str, ...]]:
+def _change_counts(changes: list[Body]) -> Counter[tuple[str, ...]]:
     """Changes without names of datasets, which are the names in the graph compared with."""
     return Counter((each["change"], each["kind"], str(each["facet"])) for each in changes)
 
@@ -736,7 +733,7 @@ def test_a_deletion_is_listed_with_its_edit_and_a_return_with_its_event(client: 
 
 
 @pytest.fixture
-def of_one_deleted(client: TestClient) -> TestClient:
+def with_one_deleted(client: TestClient) -> TestClient:
     """Three datasets in a chain, of which the middle was deleted; its job has started again since."""
     raw = dataset("raw", schema=schema("id"))
     orders = dataset("orders", schema=schema("id"), columnLineage=columns_from("raw", "id"))
@@ -749,7 +746,7 @@ def of_one_deleted(client: TestClient) -> TestClient:
     return client
 
 
-OF_ORDERS = {
+EDGES_OF_ORDERS = {
     ("went", "edge", "dataset:lake:orders > job:etl:mart"),
     ("went", "edge", "job:etl:load > dataset:lake:orders"),
     ("went", "columnEdge", "datasetField:lake:orders:id > datasetField:lake:sales:id"),
@@ -759,22 +756,24 @@ OF_ORDERS = {
 
 @pytest.mark.parametrize("before", ["log:2", f"{MONDAY}T23:00:00Z"])
 @pytest.mark.parametrize("node", ["", "&nodeId=dataset:lake:orders"])
-def test_the_edges_of_a_deleted_dataset_went_with_the_edit(of_one_deleted: TestClient, before: str, node: str) -> None:
-    answer = get(of_one_deleted, f"/api/v1/diff?from={before}{node}")
+def test_the_edges_of_a_deleted_dataset_went_with_the_edit(
+    with_one_deleted: TestClient, before: str, node: str
+) -> None:
+    answer = get(with_one_deleted, f"/api/v1/diff?from={before}{node}")
 
-    assert set(changes_of(answer)) >= OF_ORDERS
+    assert set(changes_of(answer)) >= EDGES_OF_ORDERS
     assert {(each["event"]["index"], each["event"]["eventType"]) for each in answer["changes"]} == {(2, "EDIT")}
 
 
-def test_a_deleted_dataset_has_no_edge_in_a_diff_from_the_beginning(of_one_deleted: TestClient) -> None:
-    answer = get(of_one_deleted, "/api/v1/diff?from=log:0")
+def test_a_deleted_dataset_has_no_edge_in_a_diff_from_the_beginning(with_one_deleted: TestClient) -> None:
+    answer = get(with_one_deleted, "/api/v1/diff?from=log:0")
 
     assert not [change for change in changes_of(answer) if "orders" in change[2]]
 
 
-def test_the_edges_of_a_dataset_come_back_with_it(of_one_deleted: TestClient) -> None:
-    post(of_one_deleted, at("2026-05-24", "fourth", outputs=[dataset("orders")]))
+def test_the_edges_of_a_dataset_come_back_with_it(with_one_deleted: TestClient) -> None:
+    post(with_one_deleted, at("2026-05-24", "fourth", outputs=[dataset("orders")]))
 
-    answer = get(of_one_deleted, "/api/v1/diff?from=log:4&to=log:5")
+    answer = get(with_one_deleted, "/api/v1/diff?from=log:4&to=log:5")
 
-    assert set(changes_of(answer)) >= {("came", *change) for _, *change in OF_ORDERS}
+    assert set(changes_of(answer)) >= {("came", *change) for _, *change in EDGES_OF_ORDERS}

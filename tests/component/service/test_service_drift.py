@@ -109,7 +109,7 @@ def test_a_schema_change_reported_by_a_job_is_listed_with_the_job(client: TestCl
     assert (found["breaking"], found["subject"]) == (False, None)
 
 
-def beat(minute: int, **types: str) -> Body:
+def running_event(minute: int, **types: str) -> Body:
     """A running stream reports the current columns of the topic and the table."""
     return event(
         eventType="RUNNING",
@@ -123,9 +123,11 @@ def beat(minute: int, **types: str) -> Body:
 def test_a_change_during_a_stream_is_listed_with_the_first_event_that_has_it(
     client: TestClient, order: Sequence[int]
 ) -> None:
-    beats = [beat(minute, id="int", price="int") for minute in (0, 1)]
-    beats += [beat(minute, id="int") for minute in (2, 3)] + [beat(minute, id="int", price="int") for minute in (4, 5)]
-    post(client, *(beats[each] for each in order))
+    events = [running_event(minute, id="int", price="int") for minute in (0, 1)]
+    events += [running_event(minute, id="int") for minute in (2, 3)] + [
+        running_event(minute, id="int", price="int") for minute in (4, 5)
+    ]
+    post(client, *(events[each] for each in order))
 
     back, gone = ask(client, nodeId=TOPIC)
     versions = get(client, "/api/v1/namespaces/kafka%3A%2F%2Fbroker%3A9092/datasets/orders/versions")["versions"]
@@ -161,8 +163,8 @@ def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClie
 
 
 def test_a_change_is_listed_between_its_own_times_as_answers_show_them(client: TestClient) -> None:
-    fine = version(2, 9, id="long") | {"eventTime": "2026-05-22T09:00:00.123456Z"}
-    post(client, version(1, 8, id="int"), fine)
+    precise = version(2, 9, id="long") | {"eventTime": "2026-05-22T09:00:00.123456Z"}
+    post(client, version(1, 8, id="int"), precise)
     at = ask(client)[0]["at"]
 
     found = ask(client, **{"from": at, "to": at})

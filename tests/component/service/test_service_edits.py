@@ -222,17 +222,17 @@ def test_a_graph_is_connected_and_agrees_with_the_details_and_neighbours_of_each
 
         jobs = get(client, "/api/v1/jobs")["jobs"]
         graphs = [get(client, f"/api/v1/lineage?nodeId=job:etl:{job['name']}")["graph"] for job in jobs]
-        neighbours = [[_next_to(client, job["name"], way) for way in ("upstream", "downstream")] for job in jobs]
+        neighbours = [[_neighbours(client, job["name"], way) for way in ("upstream", "downstream")] for job in jobs]
 
     assert [[job["inputs"], job["outputs"]] for job in jobs] == neighbours
     for job, graph in zip(jobs, graphs, strict=True):
         by_id = {node["id"]: node for node in graph}
-        drawn = by_id[f"job:etl:{job['name']}"]["data"]
-        assert (drawn["inputs"], drawn["outputs"]) == (job["inputs"], job["outputs"])
+        node_data = by_id[f"job:etl:{job['name']}"]["data"]
+        assert (node_data["inputs"], node_data["outputs"]) == (job["inputs"], job["outputs"])
         assert reachable([f"job:etl:{job['name']}"], partial(_ends, by_id), len(graph)).keys() == by_id.keys()
 
 
-def _next_to(client: TestClient, job: str, way: str) -> list[Body]:
+def _neighbours(client: TestClient, job: str, way: str) -> list[Body]:
     found = get(client, f"/api/v1/neighbours?nodeId=job:etl:{job}&way={way}&type=DATASET")["neighbours"]
     names = sorted((each["namespace"], each["name"]) for each in found)
     return [{"namespace": namespace, "name": name} for namespace, name in names]

@@ -61,7 +61,7 @@ def test_no_parameter_fails_with_a_time_at_the_ends_of_the_calendar(client: Test
     requests = [
         (method, path, {**needed, **more, name: time})
         for method, path, name, needed in _parameters(client)
-        for more in (_of_statistics() if "/stats/" in path else ({},))
+        for more in (_statistics_queries() if "/stats/" in path else ({},))
     ]
 
     failed = [each for each in requests if client.request(each[0], each[1], params=each[2]).status_code >= 500]
@@ -70,7 +70,7 @@ def test_no_parameter_fails_with_a_time_at_the_ends_of_the_calendar(client: Test
     assert any("at" in query for _, _, query in requests)
 
 
-def _of_statistics() -> list[dict[str, str]]:
+def _statistics_queries() -> list[dict[str, str]]:
     return [{"period": "DAY"}, *({"period": "WEEK", "timezone": zone} for zone in ZONES)]
 
 

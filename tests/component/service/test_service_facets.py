@@ -23,7 +23,7 @@ def examples(shared: Path) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def carrying(run: str, second: int, name: str, value: object, entities: Collection[str]) -> dict[str, Any]:
+def event_with_facet(run: str, second: int, name: str, value: object, entities: Collection[str]) -> dict[str, Any]:
     """An event with the facet on each of these entities."""
 
     def on(entity: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_every_example_of_the_standard_is_returned_by_a_read_as_it_was_sent(clie
     in_standard = {(facet.entity, facet.key) for facet in facets_of_standard(shared / "openlineage")}
     for second, (name, value) in enumerate(examples(shared)):
         entities_with_it = {entity for entity, key in in_standard if key == name}
-        post(client, carrying(f"run-{second}", second, name, value, entities_with_it))
+        post(client, event_with_facet(f"run-{second}", second, name, value, entities_with_it))
         for entity, facets in places(client, f"run-{second}"):
             if entity in entities_with_it:
                 count += 1
@@ -63,7 +63,7 @@ def test_every_example_of_the_standard_is_returned_by_a_read_as_it_was_sent(clie
 
 def test_an_unknown_facet_is_stored_and_returned(client: TestClient) -> None:
     strange = {"anything": [{"goes": 2**80, "здесь": None}], "_producer": 5}
-    body = carrying(RUN, 1, "none", {}, ())
+    body = event_with_facet(RUN, 1, "none", {}, ())
     body["run"]["facets"] = body["job"]["facets"] = {"acme_x": strange}
     body["inputs"][0] |= {"facets": {"acme_x": strange}, "inputFacets": {"acme_x": strange}}
     body["outputs"][0] |= {"outputFacets": {"acme_x": strange}}
@@ -109,7 +109,7 @@ def test_a_deleted_facet_is_gone_until_it_is_reported_again(client: TestClient, 
     name = {"run": "tags", "job": "ownership", "dataset": "schema"}[entity]
     shown = []
     for second, value in enumerate([facet(x=1), facet(_deleted=True), facet(x=2)]):
-        post(client, carrying(RUN, second, name, value, [entity]))
+        post(client, event_with_facet(RUN, second, name, value, [entity]))
         shown.append(dict(places(client, RUN))[entity].get(name, {}).get("x"))
 
     assert shown == [1, None, 2]
@@ -221,7 +221,7 @@ def test_a_job_that_names_itself_as_its_parent_is_a_part_of_nothing(client: Test
 # Control flow
 
 
-def depending(run: str, job: str, **ways: str) -> dict[str, Any]:
+def run_with_dependencies(run: str, job: str, **ways: str) -> dict[str, Any]:
     named = {
         way: [{"job": {"namespace": "etl", "name": other}, "dependency_type": "DIRECT_INVOCATION"}]
         for way, other in ways.items()
@@ -232,8 +232,12 @@ def depending(run: str, job: str, **ways: str) -> dict[str, Any]:
 
 
 def test_control_flow_is_listed_at_both_ends_and_is_not_data_flow(client: TestClient) -> None:
-    post(client, depending("r1", "load", upstream="extract"), depending("r2", "load", upstream="extract"))
-    post(client, depending("r3", "mart", upstream="load", downstream="report"))
+    post(
+        client,
+        run_with_dependencies("r1", "load", upstream="extract"),
+        run_with_dependencies("r2", "load", upstream="extract"),
+    )
+    post(client, run_with_dependencies("r3", "mart", upstream="load", downstream="report"))
 
     load = get(client, "/api/v1/control-flow?nodeId=job:etl:load")
     around = get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]
@@ -246,7 +250,7 @@ def test_control_flow_is_listed_at_both_ends_and_is_not_data_flow(client: TestCl
 
 
 def test_control_flow_is_listed_for_a_job_without_events(client: TestClient) -> None:
-    post(client, depending("r1", "load", upstream="extract"))
+    post(client, run_with_dependencies("r1", "load", upstream="extract"))
 
     extract = get(client, "/api/v1/control-flow?nodeId=job:etl:extract")
 
@@ -313,11 +317,11 @@ def measured(run: str, second: int, *, passed: bool, rows: int) -> dict[str, Any
         {"assertion": "row_count", "success": True},
     ]
     metrics = facet(rowCount=rows, columnMetrics={"id": {"nullCount": 2**70}})
-    put_in = {
+    input_dataset = {
         **dataset("t", dataQualityAssertions=facet(assertions=checks)),
         "inputFacets": {"dataQualityMetrics": metrics},
     }
-    return event(run={"runId": run}, eventTime=f"2026-05-22T14:23:{second:02d}Z", inputs=[put_in])
+    return event(run={"runId": run}, eventTime=f"2026-05-22T14:23:{second:02d}Z", inputs=[input_dataset])
 
 
 def test_quality_is_a_timeline_of_the_dataset_and_of_each_column(client: TestClient) -> None:
@@ -386,7 +390,7 @@ def test_quality_facets_of_each_dataset_event_are_in_the_timeline(client: TestCl
     assert of_column == [(str(second), of_column_then[second]) for second in (30, 20, 10)]
 
 
-def checking(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:
+def run_with_tests(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:
     tests = [{"name": "no_orphans", "status": status}, {"name": "fresh", "status": "skip"}]
     return event(
         run={"runId": run, "facets": {"test": facet(tests=tests)}},
@@ -400,9 +404,9 @@ def test_tests_of_a_run_are_in_the_timelines_of_its_job_and_of_its_only_dataset(
 ) -> None:
     post(
         client,
-        checking("of-t", 10, "fail", "t"),
-        checking("of-both", 20, "pass", "t", "u"),
-        checking("none", 30, "skip"),
+        run_with_tests("of-t", 10, "fail", "t"),
+        run_with_tests("of-both", 20, "pass", "t", "u"),
+        run_with_tests("none", 30, "skip"),
     )
 
     of_job, of_t, of_u = (
@@ -472,7 +476,7 @@ def test_repeated_tests_of_a_run_are_listed_once_and_deleted_ones_not_at_all(
 QUALITY_OF = ("dataset:lake:t", "datasetField:lake:t:id", "job:etl:load")
 
 
-def in_quality(client: TestClient, query: str = "") -> list[list[str]]:
+def kinds_in_quality(client: TestClient, query: str = "") -> list[list[str]]:
     return [
         [each["kind"] for each in get(client, f"/api/v1/quality?nodeId={node}{query}")["timeline"]]
         for node in QUALITY_OF
@@ -508,8 +512,8 @@ def test_quality_facets_that_a_run_deletes_are_no_longer_listed(
     ]
     post(client, *events[::order])
 
-    assert in_quality(client) == [[], [], []]
-    assert in_quality(client, "&asOf=2026-05-22T14:23:15Z") == [
+    assert kinds_in_quality(client) == [[], [], []]
+    assert kinds_in_quality(client, "&asOf=2026-05-22T14:23:15Z") == [
         ["test", "dataQualityMetrics", "dataQualityAssertions"],
         ["dataQualityMetrics", "dataQualityAssertions"],
         ["test"],
@@ -522,11 +526,16 @@ def test_deleted_quality_facets_of_a_dataset_event_are_not_listed(client: TestCl
     post(client, event(outputs=[dataset("t", schema=schema("id"))]))
     post(client, declared(30, schema=schema("id"), dataQualityMetrics=metrics, dataQualityAssertions=missed))
 
-    assert in_quality(client) == [[], [], []]
+    assert kinds_in_quality(client) == [[], [], []]
 
 
 def test_tests_are_listed_as_of_the_requested_time(client: TestClient) -> None:
-    post(client, checking("a", 10, "fail", "t"), checking("a", 20, "pass", "t"), checking("b", 30, "fail", "t"))
+    post(
+        client,
+        run_with_tests("a", 10, "fail", "t"),
+        run_with_tests("a", 20, "pass", "t"),
+        run_with_tests("b", 30, "fail", "t"),
+    )
 
     then = get(client, "/api/v1/quality?nodeId=dataset:lake:t&asOf=2026-05-22T14:23:15Z")["timeline"]
     now = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
@@ -546,7 +555,7 @@ def test_facets_are_the_same_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store) as client:
         post(client, failed, event(eventType="COMPLETE", eventTime="2026-05-22T14:23:20Z"))
-        post(client, depending("r1", "load", upstream="extract"))
+        post(client, run_with_dependencies("r1", "load", upstream="extract"))
         before = [
             get(client, each) for each in (f"/api/v1/jobs/runs/{RUN}", "/api/v1/control-flow?nodeId=job:etl:load")
         ]

@@ -61,20 +61,23 @@ def test_reads_fail_while_facts_cannot_be_stored_and_are_right_afterwards(tmp_pa
 
         meanwhile = [client.get(path) for path in READS]
         in_log = get(client, "/api/v1/events/lineage")["totalCount"]
-        sick = client.get("/healthz")
+        unhealthy = client.get("/healthz")
         time.sleep(2)  # rendering ahead begins after a second
         store.is_full = False
         assert eventually(lambda: is_complete(client.get(READS[0])), within_s=20)
         recovered = [client.get(path) for path in READS]
-        well = client.get("/healthz")
+        healthy = client.get("/healthz")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         restarted = [client.get(path) for path in READS]
 
     assert [(each.status_code, each.headers.get("retry-after")) for each in meanwhile] == [(503, "1")] * len(READS)
     assert in_log == 1
-    assert (sick.status_code, sick.json()["status"]) == (503, "the event could not be stored, try again: disk full")
-    assert well.json() == {"status": "ok"}
+    assert (unhealthy.status_code, unhealthy.json()["status"]) == (
+        503,
+        "the event could not be stored, try again: disk full",
+    )
+    assert healthy.json() == {"status": "ok"}
     assert [each.json() for each in recovered] == [each.json() for each in restarted]
 
 

@@ -253,13 +253,13 @@ def test_the_current_of_many_versions_is_found_without_loading_all(
     runs = ask_for(
         client, '{ job(namespace: "etl", name: "mart") { currentVersion { latestRun { id outputs { run { id } } } } } }'
     )
-    every = client.post(PATH, json={"query": f"{{ {named} {{ versions {{ version }} }} }}"}).json()
+    all_versions = client.post(PATH, json={"query": f"{{ {named} {{ versions {{ version }} }} }}"}).json()
 
     version = current["dataset"]["currentVersion"]
     assert (version["createdAt"], version["run"]) == ("2026-05-22T14:23:59.000Z", {"id": "commit 59"})
     assert version["fields"] == [{"name": "id"}]
     assert runs["job"]["currentVersion"]["latestRun"] == {"id": "commit 59", "outputs": [{"run": {"id": "commit 59"}}]}
-    assert "more than 50 objects" in every["errors"][0]["message"]
+    assert "more than 50 objects" in all_versions["errors"][0]["message"]
 
 
 def test_a_run_has_the_version_of_its_time_even_if_the_dataset_went_back_to_it_later(

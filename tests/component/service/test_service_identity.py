@@ -154,14 +154,14 @@ def test_a_source_column_of_a_key_with_a_leading_slash_is_of_the_object_that_was
 
     post(client, ran("spark", 1, inputs=[read], outputs=[written]))
 
-    around = get(client, "/api/v1/lineage?nodeId=job:etl:spark")["graph"]
-    fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:s3a://b:marts/orders:id")["graph"]
-    assert [node["id"] for node in around] == [
+    graph = get(client, "/api/v1/lineage?nodeId=job:etl:spark")["graph"]
+    column_graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:s3a://b:marts/orders:id")["graph"]
+    assert [node["id"] for node in graph] == [
         "dataset:s3a://b:marts/orders",
         "dataset:s3a://b:raw/orders",
         "job:etl:spark",
     ]
-    assert [node["id"] for node in fed] == [
+    assert [node["id"] for node in column_graph] == [
         "datasetField:s3a://b:marts/orders:id",
         "datasetField:s3a://b:raw/orders:id",
     ]
@@ -184,13 +184,13 @@ def test_topics_with_the_same_in_memory_name_in_flink_are_two_datasets(client: T
 def test_names_separated_by_an_edit_are_two_datasets_until_it_is_undone(client: TestClient) -> None:
     post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5))
 
-    parted = separate(client, "POST", name=ORDERS, other=TABLE)
-    around = get(client, "/api/v1/lineage?nodeId=job:etl:reader")["graph"]
-    again = separate(client, "DELETE", name=TABLE, other=ORDERS)
+    separated = separate(client, "POST", name=ORDERS, other=TABLE)
+    graph = get(client, "/api/v1/lineage?nodeId=job:etl:reader")["graph"]
+    undone = separate(client, "DELETE", name=TABLE, other=ORDERS)
 
-    assert (parted.status_code, [each["name"] for each in parted.json()["names"]]) == (200, ["wh/orders"])
-    assert [node["id"] for node in around] == ["dataset:glue:sales.orders", "job:etl:reader"]
-    assert [each["name"] for each in again.json()["names"]] == ["sales.orders", "wh/orders"]
+    assert (separated.status_code, [each["name"] for each in separated.json()["names"]]) == (200, ["wh/orders"])
+    assert [node["id"] for node in graph] == ["dataset:glue:sales.orders", "job:etl:reader"]
+    assert [each["name"] for each in undone.json()["names"]] == ["sales.orders", "wh/orders"]
     assert get(client, "/api/v1/edits")["edits"][0]["entry"]["by"] == "ada"
 
 
@@ -241,13 +241,13 @@ def test_a_name_in_quarantine_lists_the_datasets_it_may_mean(client: TestClient)
 
     post(client, ran("flink", 1, inputs=[dataset("ice.s.t", "")]))
     post(client, ran("spark", 2, inputs=[table("/one", "file:///one"), table("/two", "file:///two")]))
-    doubtful = get(client, "/api/v1/quarantine")["quarantine"]
-    settled = separate(
+    quarantined = get(client, "/api/v1/quarantine")["quarantine"]
+    resolved = separate(
         client, "POST", name={"namespace": "", "name": "ice.s.t"}, other={"namespace": "file", "name": "/two/s/t"}
     )
 
-    assert [each["name"] for each in doubtful[0]["candidates"]] == ["/one/s/t", "/two/s/t"]
-    assert settled.json()["shown"] == {"namespace": "file", "name": "/one/s/t"}
+    assert [each["name"] for each in quarantined[0]["candidates"]] == ["/one/s/t", "/two/s/t"]
+    assert resolved.json()["shown"] == {"namespace": "file", "name": "/one/s/t"}
     assert get(client, "/api/v1/quarantine")["totalCount"] == 0
     assert get(client, "/api/v1/namespaces/etl/jobs/flink")["inputs"] == [{"namespace": "file", "name": "/one/s/t"}]
     assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
@@ -279,12 +279,12 @@ def test_source_columns_of_files_are_of_the_folder_that_the_event_lists_as_input
         ran("spark", 1, inputs=[dataset("/data/in", "file")], outputs=[dataset("o", "file", columnLineage=columns)]),
     )
 
-    fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:file:o:id")["graph"]
-    around = get(client, "/api/v1/lineage?nodeId=dataset:file:o")["graph"]
+    column_graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:file:o:id")["graph"]
+    graph = get(client, "/api/v1/lineage?nodeId=dataset:file:o")["graph"]
     mended = get(client, "/api/v1/namespaces/file/datasets/o")["mended"]
 
-    assert {node["id"] for node in fed} == {"datasetField:file:o:id", "datasetField:file:/data/in:id"}
-    assert {node["id"] for node in around} == {"dataset:file:o", "dataset:file:/data/in", "job:etl:spark"}
+    assert {node["id"] for node in column_graph} == {"datasetField:file:o:id", "datasetField:file:/data/in:id"}
+    assert {node["id"] for node in graph} == {"dataset:file:o", "dataset:file:/data/in", "job:etl:spark"}
     assert [(each["rule"], each["what"]) for each in mended] == [
         ("columns-of-folders", "columns reported from 2 names in /data/in in file are from that folder")
     ]

@@ -407,7 +407,7 @@ def test_the_columns_that_a_job_uses_may_be_reported_by_another_job(client: Test
     assert [each.get("job alarm") for each in reached] == [None, "breaks"]
 
 
-def handed_over(source: str, target: str) -> Body:
+def data_from_job(source: str, target: str) -> Body:
     ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (target, source)]
     return facet(entries=[{**ends[0], "inputs": [ends[1]]}])
 
@@ -416,9 +416,9 @@ def test_a_change_reaches_jobs_that_take_data_from_jobs(client: TestClient) -> N
     lineage = columns([], id=[source("other", "id", "DIRECT", "IDENTITY")])
     outputs = [dataset("alerts"), dataset("told", columnLineage=lineage)]
     for job, from_job, writes in (("score", "average", []), ("alarm", "score", outputs)):
-        ran_since = ran(job, f"run {job}", 7, [dataset("other")] if writes else [], writes)
-        ran_since["job"]["facets"] = {"lineage": handed_over(from_job, job)}
-        post(client, ran_since)
+        body = ran(job, f"run {job}", 7, [dataset("other")] if writes else [], writes)
+        body["job"]["facets"] = {"lineage": data_from_job(from_job, job)}
+        post(client, body)
 
     of_column = get(client, "/api/v1/impact?nodeId=datasetField:lake:legs:delay&change=drop")
     of_job = get(client, "/api/v1/impact?nodeId=job:etl:average")
@@ -863,10 +863,10 @@ def test_a_use_of_a_running_stream_counts_until_a_newer_run_has_replaced_it(empt
     stopped = run_of("make", 1, [IN], [part("out", old=True)], end="ABORT", jobType=STREAM)[1:]
 
     post(empty, *first, *second)
-    both_go_on = drop(empty)[0]
+    while_both_run = drop(empty)[0]
     post(empty, *stopped)
 
-    assert (both_go_on, drop(empty)[0]) == (True, False)
+    assert (while_both_run, drop(empty)[0]) == (True, False)
 
 
 def test_a_declared_use_is_not_ended_by_runs(empty: TestClient) -> None:

@@ -168,8 +168,8 @@ def test_a_check_counts_until_a_later_completed_run_reads_the_dataset_without_it
 
 
 def test_a_run_that_started_before_a_check_was_last_reported_does_not_end_it(client: TestClient) -> None:
-    begun, ended = run_of("test", 2, [X], [])
-    post(client, *run_of("load", 1, [], [IN]), begun, *run_of("test", 3, [OTHER], []))
+    started, ended = run_of("test", 2, [X], [])
+    post(client, *run_of("load", 1, [], [IN]), started, *run_of("test", 3, [OTHER], []))
     before = drop(client)[1]["job test"]
     post(client, {**ended, "eventTime": "2026-05-22T14:03:10Z"})
 
@@ -186,10 +186,10 @@ def test_a_column_no_longer_checked_by_a_job_with_column_lineage_is_not_used(cli
 def test_a_check_of_a_running_stream_counts_until_a_newer_run_has_replaced_it(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [], end="RUNNING", jobType=STREAM))
     post(client, *run_of("test", 3, [OTHER], [], end="RUNNING", jobType=STREAM))
-    both_go_on = drop(client)[1]["job test"]
+    while_both_run = drop(client)[1]["job test"]
     post(client, *run_of("test", 2, [X], [], end="ABORT", jobType=STREAM)[1:])
 
-    assert (both_go_on, drop(client)[1]["job test"]) == ("breaks", "unknown")
+    assert (while_both_run, drop(client)[1]["job test"]) == ("breaks", "unknown")
 
 
 def test_as_of_a_time_the_checks_of_that_time_count(client: TestClient) -> None:
@@ -202,8 +202,8 @@ def test_as_of_a_time_the_checks_of_that_time_count(client: TestClient) -> None:
 
 
 def test_a_check_deleted_by_its_run_does_not_count(client: TestClient) -> None:
-    begun, ended = run_of("test", 2, [X], [])
+    started, ended = run_of("test", 2, [X], [])
     gone = {**dataset("in"), "inputFacets": {"dataQualityAssertions": facet(_deleted=True)}}
-    post(client, *run_of("load", 1, [], [IN]), begun, {**ended, "inputs": [gone]})
+    post(client, *run_of("load", 1, [], [IN]), started, {**ended, "inputs": [gone]})
 
     assert drop(client)[1]["job test"] == "unknown"

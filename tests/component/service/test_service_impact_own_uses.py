@@ -83,9 +83,9 @@ def test_an_ended_use_shows_when_it_was_last_reported_and_the_number_of_runs_sin
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("second", [filtered_by("id"), TAKEN_BACK, TABLES_TOO], ids=["another", "taken back", "tables"])
 def test_uses_in_all_events_of_a_run_count_together(client: TestClient, second: Body, order: int) -> None:
-    begun, ended = run_filtering(2, "x")
+    started, ended = run_filtering(2, "x")
     ended = {**ended, "job": {**ended["job"], "facets": {"lineage": second}}}
-    post(client, *[*LOADED, begun, ended][::order])
+    post(client, *[*LOADED, started, ended][::order])
 
     assert drop(client)[1]["job send"] == "breaks"
 
@@ -127,10 +127,10 @@ def test_a_use_of_a_running_stream_counts(client: TestClient) -> None:
     post(
         client, *LOADED, *run_filtering(2, "x", end="RUNNING", jobType=STREAM), *run_filtering(3, "id", jobType=STREAM)
     )
-    goes_on = drop(client)[1]["job send"]
+    while_running = drop(client)[1]["job send"]
     post(client, *run_filtering(2, "x", end="ABORT", jobType=STREAM)[1:])
 
-    assert (goes_on, drop(client)[1]["job send"]) == ("breaks", "unharmed")
+    assert (while_running, drop(client)[1]["job send"]) == ("breaks", "unharmed")
 
 
 def test_a_column_known_only_from_a_past_use_still_exists(client: TestClient) -> None:
@@ -151,8 +151,8 @@ def test_a_use_of_the_whole_dataset_is_ended_by_runs_that_name_columns(client: T
 
 
 def test_a_use_moves_with_its_run_to_the_job_named_later(client: TestClient) -> None:
-    begun, ended = run_filtering(2, "x")
-    post(client, *LOADED, begun, {**ended, "job": {"namespace": "etl", "name": "named at last"}})
+    started, ended = run_filtering(2, "x")
+    post(client, *LOADED, started, {**ended, "job": {"namespace": "etl", "name": "named at last"}})
 
     assert drop(client)[1]["job named at last"] == "breaks"
 

@@ -239,15 +239,15 @@ def test_a_full_disk_is_reported_and_the_service_recovers_when_there_is_room(tmp
     with closing(FullDisk(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
         refusal = client.post("/api/v1/lineage", content=json.dumps(event()))
-        sick = client.get("/healthz")
+        unhealthy = client.get("/healthz")
         store.is_full = False
         accepted = client.post("/api/v1/lineage", content=json.dumps(event()))
-        well = client.get("/healthz")
+        healthy = client.get("/healthz")
 
     assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
     assert refusal.json() == {"code": 503, "message": "the event could not be stored, try again: disk full"}
-    assert (sick.status_code, sick.json()["status"]) == (503, refusal.json()["message"])
-    assert (accepted.status_code, well.status_code, well.json()) == (201, 200, {"status": "ok"})
+    assert (unhealthy.status_code, unhealthy.json()["status"]) == (503, refusal.json()["message"])
+    assert (accepted.status_code, healthy.status_code, healthy.json()) == (201, 200, {"status": "ok"})
 
 
 def test_a_service_without_posts_after_a_failure_is_healthy_again_after_a_while(tmp_path: Path) -> None:
@@ -259,11 +259,11 @@ def test_a_service_without_posts_after_a_failure_is_healthy_again_after_a_while(
         failed_us = intake.now_us()
 
         intake.now_us = lambda: failed_us + 29_000_000
-        sick = client.get("/healthz")
+        unhealthy = client.get("/healthz")
         intake.now_us = lambda: failed_us + 30_000_000
-        well = client.get("/healthz")
+        healthy = client.get("/healthz")
 
-    assert (sick.status_code, well.status_code) == (503, 200)
+    assert (unhealthy.status_code, healthy.status_code) == (503, 200)
 
 
 def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:

@@ -255,13 +255,13 @@ def test_a_key_may_backdate_its_revocation_by_an_hour_at_most_and_a_token_at_wil
 def test_a_mistaken_revocation_is_corrected_by_a_token_that_names_the_node(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
     post_statement(client, revocation(KEY.key_id, NOW, "the wrong one", "1", NOW), token(tokens))
-    mended = revocation(KEY.key_id, NOW + timedelta(days=365), "was another's", "2", NOW)
+    corrected = revocation(KEY.key_id, NOW + timedelta(days=365), "was another's", "2", NOW)
 
-    by_any = post_statement(client, mended, token(tokens))
-    by_its_own = post_statement(client, mended, token(tokens, node=NODE))
+    by_any_token = post_statement(client, corrected, token(tokens))
+    by_node_token = post_statement(client, corrected, token(tokens, node=NODE))
 
-    assert (by_any.status_code, "key token --node" in by_any.json()["message"]) == (403, True)
-    assert (by_its_own.status_code, post_signed(client, KEY)) == (201, 201)
+    assert (by_any_token.status_code, "key token --node" in by_any_token.json()["message"]) == (403, True)
+    assert (by_node_token.status_code, post_signed(client, KEY)) == (201, 201)
     (_, first), (_, last) = (
         (edit["index"], json.loads(edit["entry"]["edits"][0]["value"]["statement"])["reason"])
         for edit in get(client, "/api/v1/edits")["edits"][1::-1]
