@@ -441,7 +441,7 @@ def test_a_dropped_entry_is_reported_once_and_not_for_every_later_entry(home: Pa
     assert places == [11, 29, None]
 
 
-def test_many_findings_of_one_check_hide_none_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_findings_of_one_check_do_not_hide_those_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "MOST_FINDINGS", 3)
 
     def alter(entries: list[dict[str, Any]]) -> None:
@@ -550,7 +550,7 @@ def test_a_graph_that_does_not_follow_from_the_entries_is_found(home: Path) -> N
     assert [finding["check"] for finding in answer["findings"]] == ["graph"]
 
 
-def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists(home: Path) -> None:
+def test_a_graph_with_an_older_checksum_is_compared_by_its_lists(home: Path) -> None:
     def with_old_sum(data: bytes) -> bytes:
         graph = json.loads(data)
         graph["sumOfRows"] = graph.pop("rowSum")[::-1]
@@ -593,7 +593,7 @@ def _directory(archive: bytes) -> list[int]:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", ["entries.jsonl", "graph.json", "/etc/passwd", "../notes.txt"])
-def test_a_bundle_with_a_file_that_no_check_looks_at_is_refused(home: Path, name: str) -> None:
+def test_a_bundle_with_a_duplicate_or_unknown_file_is_refused(home: Path, name: str) -> None:
     path = bundle_of(home)
     with zipfile.ZipFile(path) as bundle:
         members = {each: bundle.read(each) for each in bundle.namelist()}

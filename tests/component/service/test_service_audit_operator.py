@@ -54,11 +54,11 @@ def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = 
     }
 
 
-def leaf(entry: Entry) -> bytes:
+def leaf(logged: Entry) -> bytes:
     return seal(
-        entry["raw"].encode(),
-        Found(entry["kind"], entry["receivedUs"], entry["verdict"], entry["keyId"]),
-        bytes([entry["index"]] * 16),
+        logged["raw"].encode(),
+        Found(logged["kind"], logged["receivedUs"], logged["verdict"], logged["keyId"]),
+        bytes([logged["index"]] * 16),
     ).leaf
 
 

@@ -168,15 +168,15 @@ def test_a_malformed_head_is_ignored(home: Path, odd: Any) -> None:  # noqa: ANN
 
 def leave_out_facet(entries: list[dict[str, Any]]) -> None:
     """Remove a facet from an event and mark it as erased, as a carrier of the bundle can."""
-    entry = entries[1]
-    raw, places = entry["raw"], entry["facets"]
-    salt_of = salts(b64decode(entry["salt"]), len(places) // 2)
+    logged = entries[1]
+    raw, places = logged["raw"], logged["facets"]
+    salt_of = salts(b64decode(logged["salt"]), len(places) // 2)
     for number in reversed(range(len(places) // 2)):
         begin, end = places[2 * number : 2 * number + 2]
         if "rows of the ledger" in raw[begin:end]:
             commitment = hashlib.sha256(salt_of[number + 1] + raw[begin:end].encode()).digest()
-            entry["parts"] = {str(number): b64encode(commitment).decode()}
-            entry["raw"] = f'{raw[:begin]}{{"_deleted":true}}{raw[end:]}'
+            logged["parts"] = {str(number): b64encode(commitment).decode()}
+            logged["raw"] = f'{raw[:begin]}{{"_deleted":true}}{raw[end:]}'
 
 
 def recomputed_graph(bundle: Path) -> Callable[[bytes], bytes]:
@@ -184,9 +184,9 @@ def recomputed_graph(bundle: Path) -> Callable[[bytes], bytes]:
     folding = Folding()
     with zipfile.ZipFile(bundle) as archive:
         for line in archive.read("entries.jsonl").splitlines():
-            entry = json.loads(line)
-            arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
-            folding.take(entry["type"], entry["raw"].encode(), entry["index"], arrival)
+            logged = json.loads(line)
+            arrival = Arrival(logged["receivedUs"], logged["verdict"], logged["keyId"])
+            folding.take(logged["type"], logged["raw"].encode(), logged["index"], arrival)
     return lambda _: orjson.dumps(folding.graph())
 
 

@@ -92,10 +92,10 @@ def test_a_source_without_a_namespace_is_a_gap_of_the_run_or_job_that_names_it(
     post(client, posted)
 
     (gap,) = ask(client, kind="Quarantined-Name")["gaps"]
-    (listed_gaps,) = get(client, "/api/v1/quarantine")["quarantine"]
+    (quarantined,) = get(client, "/api/v1/quarantine")["quarantine"]
 
     assert (gap["nodeId"], gap["words"]) == (subject, "input 'ghost' has no namespace")
-    assert (listed_gaps["namespace"], listed_gaps["name"]) == ("", "ghost")
+    assert (quarantined["namespace"], quarantined["name"]) == ("", "ghost")
     assert get(client, "/api/v1/flow?nodeId=dataset:lake:t")["sources"] == []
     (column,) = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:t")["graph"]
     assert column["data"]["inputFields"] == []

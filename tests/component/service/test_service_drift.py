@@ -150,7 +150,7 @@ def test_a_change_during_a_stream_is_listed_with_the_first_event_that_has_it(
     assert [version["createdAt"][14:16] for version in versions[1:]] == ["02", "00"]
 
 
-def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClient) -> None:
+def test_the_list_is_filtered_by_dataset_namespace_time_and_past(client: TestClient) -> None:
     post(client, version(1, 8, id="int"), version(2, 9, id="long"), version(3, 10, id="double"))
 
     assert len(ask(client)) == 2

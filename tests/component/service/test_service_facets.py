@@ -201,7 +201,7 @@ def test_a_job_lists_its_parts_in_all_namespaces_and_each_part_its_parent(client
     assert (of_part["partOf"], of_part["parts"]) == ({"namespace": "etl", "name": "dag"}, [])
 
 
-def test_a_job_that_moved_is_a_part_where_its_newest_run_is(client: TestClient) -> None:
+def test_a_job_that_moved_is_a_part_of_its_newest_runs_parent(client: TestClient) -> None:
     post(client, within("r1", "task", "old", second=1), within("r2", "task", "new", second=2))
 
     assert (parts(client, "old"), parts(client, "new")) == ([], ["etl:task"])

@@ -407,8 +407,8 @@ def test_the_columns_that_a_job_uses_may_be_reported_by_another_job(client: Test
     assert [each.get("job alarm") for each in reached] == [None, "breaks"]
 
 
-def data_from_job(source: str, target: str) -> Body:
-    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (target, source)]
+def data_from_job(from_job: str, to_job: str) -> Body:
+    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (to_job, from_job)]
     return facet(entries=[{**ends[0], "inputs": [ends[1]]}])
 
 
