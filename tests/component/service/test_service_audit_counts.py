@@ -212,10 +212,10 @@ def test_the_events_about_a_dataset_alone_give_its_part_of_the_graph(log: list[b
 
             with known(events) as partial:
                 for each in about.names:
-                    assert _stated(partial.graph, each) == _stated(full.graph, each)
+                    assert _facts_about(partial.graph, each) == _facts_about(full.graph, each)
 
 
-def _stated(graph: Graph, name: DatasetId) -> tuple[object, ...]:
+def _facts_about(graph: Graph, name: DatasetId) -> tuple[object, ...]:
     """All that a graph has about a dataset under exactly this name."""
     if (state := graph.datasets.get(name)) is None:
         return ()
