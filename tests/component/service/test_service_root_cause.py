@@ -1,4 +1,4 @@
-"""Why an output is wrong, held against small pasts whose cause was put there by hand."""
+"""Root cause: the findings for small histories whose cause is known."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ DAY_1_US = 1_777_593_600_000_000
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """Four days on which all went well, asked about when the last event came: the clock is at their beginning."""
+    """Four days without a fault; the clock stands at their beginning, so "now" is the time of the last event."""
     with served(tmp_path, start_us=DAY_1_US) as client:
         post(client, *days(1, 4))
         yield client
@@ -28,7 +28,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 @pytest.fixture
 def client_later(tmp_path: Path) -> Iterator[TestClient]:
-    """The same, asked about 18 days later."""
+    """The same four days; "now" is 18 days later."""
     with served(tmp_path) as client:
         post(client, *days(1, 4))
         yield client
@@ -59,7 +59,7 @@ def version(number: int) -> dict[str, Any]:
 # Nothing to find
 
 
-def test_where_all_went_well_nothing_is_found_and_it_says_what_was_looked_at(client: TestClient) -> None:
+def test_without_a_fault_nothing_is_found_and_the_runs_looked_at_are_listed(client: TestClient) -> None:
     answer = ask(client)
 
     assert answer["findings"] == []
@@ -75,7 +75,7 @@ def test_where_all_went_well_nothing_is_found_and_it_says_what_was_looked_at(cli
     assert answer["lookedAt"][2]["inputs"] == []
 
 
-def test_a_dataset_that_no_run_wrote_has_nothing_to_look_at(client: TestClient) -> None:
+def test_for_a_dataset_that_no_run_wrote_no_run_is_looked_at(client: TestClient) -> None:
     post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[]))
 
     answer = ask(client, "dataset:lake:elsewhere")
@@ -86,16 +86,16 @@ def test_a_dataset_that_no_run_wrote_has_nothing_to_look_at(client: TestClient) 
 
 def test_the_walk_does_not_go_to_deleted_jobs_and_datasets(client: TestClient) -> None:
     assert client.delete("/api/v1/namespaces/etl/jobs/load").status_code == 200
-    whole = ask(client)
+    without_job = ask(client)
     assert client.delete("/api/v1/namespaces/lake/datasets/stage").status_code == 200
 
     answer = ask(client)
 
-    assert [each["run"]["id"] for each in whole["lookedAt"]] == ["report-4", "clean-4"]
+    assert [each["run"]["id"] for each in without_job["lookedAt"]] == ["report-4", "clean-4"]
     assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-4"]
 
 
-def test_an_input_that_nobody_writes_is_named_as_the_end_of_what_is_known(client: TestClient) -> None:
+def test_an_input_that_no_job_writes_is_reported_as_the_end_of_the_graph(client: TestClient) -> None:
     post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[written("probed")]))
 
     answer = ask(client, "dataset:lake:probed")
@@ -124,7 +124,7 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ("int", "INTEGER", None),
         ("bigint", "long", None),
@@ -134,8 +134,8 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
         ("bigint", "int", ("raw: changed amount from bigint to int", 0.85)),
     ],
 )
-def test_a_type_in_another_spelling_is_no_change_and_what_no_reader_minds_weighs_less(
-    client: TestClient, before: str, after: str, told: tuple[str, float] | None
+def test_another_spelling_of_a_type_is_no_change_and_a_promotion_scores_less(
+    client: TestClient, before: str, after: str, expected: tuple[str, float] | None
 ) -> None:
     for day, kind in ((5, before), (6, after)):
         post(client, *run("load", day, outputs=[written("raw", columns={"id": "int", "amount": kind})]))
@@ -143,10 +143,10 @@ def test_a_type_in_another_spelling_is_no_change_and_what_no_reader_minds_weighs
 
     findings = ask(client)["findings"]
 
-    assert [(finding["words"], finding["score"]) for finding in findings] == ([told] if told else [])
+    assert [(finding["words"], finding["score"]) for finding in findings] == ([expected] if expected else [])
 
 
-def test_columns_that_are_lost_weigh_as_much_where_others_are_only_promoted(client: TestClient) -> None:
+def test_a_lost_column_scores_the_same_where_others_are_only_promoted(client: TestClient) -> None:
     for day, columns in ((5, {"id": "int", "amount": "double"}), (6, {"id": "long"})):
         post(client, *run("load", day, outputs=[written("raw", columns=columns)]))
 
@@ -180,22 +180,22 @@ def test_columns_that_a_query_of_trino_did_not_read_are_not_lost(client: TestCli
 def declared(version: int, day: int, hour: int, **columns: str) -> Body:
     """A registry's version of a topic's schema."""
     subject = facet(subject="raw-value", version=version)
-    told = dataset("raw", schema=schema(columns), headwater_subject=subject)
+    described = dataset("raw", schema=schema(columns), headwater_subject=subject)
     return {**{key: value for key, value in event().items() if key in ("producer", "schemaURL")},
-            "eventTime": at(day, hour), "dataset": told}  # fmt: skip
+            "eventTime": at(day, hour), "dataset": described}  # fmt: skip
 
 
 def streaming(client: TestClient, first_day: int, last_day: int) -> None:
-    """Instead of `clean`: a stream that makes stage of raw from the first day on, and speaks daily."""
+    """Instead of `clean`: a stream that makes stage from raw; it starts on day 1 and reports once a day."""
     kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
     for day in range(first_day, last_day + 1):
-        told = run("flow", 1, inputs=[dataset("raw")], outputs=[dataset("stage")], job_facets=kind)[1]
-        post(client, {**told, "eventType": "START" if day == 1 else "RUNNING", "eventTime": at(day, 2)})
+        end = run("flow", 1, inputs=[dataset("raw")], outputs=[dataset("stage")], job_facets=kind)[1]
+        post(client, {**end, "eventType": "START" if day == 1 else "RUNNING", "eventTime": at(day, 2)})
 
 
 @pytest.fixture
 def through_a_stream(tmp_path: Path) -> Iterator[TestClient]:
-    """Three days of a daily report on what a stream makes of a topic whose schema a registry tells."""
+    """Three days of a daily report on what a stream makes from a topic whose schema a registry declares."""
     with served(tmp_path) as client:
         post(client, declared(1, 1, 1, id="int", amount="int"))
         streaming(client, 1, 3)
@@ -203,7 +203,7 @@ def through_a_stream(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_a_registrys_new_version_is_named_though_only_a_stream_read_the_topic(through_a_stream: TestClient) -> None:
+def test_a_registrys_new_version_is_found_although_only_a_stream_read_the_topic(through_a_stream: TestClient) -> None:
     post(through_a_stream, declared(2, 2, 20, id="int", amount="string"))
 
     (finding,) = ask(through_a_stream)["findings"]
@@ -215,7 +215,7 @@ def test_a_registrys_new_version_is_named_though_only_a_stream_read_the_topic(th
     assert len(finding["events"]) == 1
 
 
-def test_a_registrys_version_that_only_promotes_weighs_less(through_a_stream: TestClient) -> None:
+def test_a_registrys_version_that_only_promotes_a_type_scores_less(through_a_stream: TestClient) -> None:
     post(through_a_stream, declared(2, 2, 20, id="int", amount="long"))
 
     (finding,) = ask(through_a_stream)["findings"]
@@ -226,21 +226,21 @@ def test_a_registrys_version_that_only_promotes_weighs_less(through_a_stream: Te
     )
 
 
-def test_a_version_that_was_there_the_last_time_is_not_to_blame(through_a_stream: TestClient) -> None:
+def test_a_version_declared_before_the_previous_run_is_no_finding(through_a_stream: TestClient) -> None:
     post(through_a_stream, declared(2, 2, 1, id="int", amount="string"))
 
     assert ask(through_a_stream)["findings"] == []
     assert [each["kind"] for each in ask(through_a_stream, run="report-2")["findings"]] == ["schema-change"]
 
 
-def test_a_version_that_came_after_the_output_is_not_to_blame(through_a_stream: TestClient) -> None:
+def test_a_version_declared_after_the_run_is_no_finding(through_a_stream: TestClient) -> None:
     post(through_a_stream, declared(2, 3, 4, id="int", amount="string"))
     streaming(through_a_stream, 4, 5)
 
     assert ask(through_a_stream)["findings"] == []
 
 
-def test_what_runs_saw_of_a_declared_change_is_its_consequence(client: TestClient) -> None:
+def test_a_schema_change_seen_by_runs_is_a_consequence_of_the_declared_one(client: TestClient) -> None:
     post(client, declared(1, 1, 1, id="int", amount="double"), declared(2, 4, 20, id="int", amount="string"))
     text = {"id": "int", "amount": "string"}
     post(client, *run("clean", 5, inputs=[read("raw", columns=text)]), *run("report", 5))
@@ -253,7 +253,7 @@ def test_what_runs_saw_of_a_declared_change_is_its_consequence(client: TestClien
     ]
 
 
-def test_a_run_that_failed_is_found_though_its_reader_used_what_was_there_before(client: TestClient) -> None:
+def test_a_failed_run_is_found_although_its_reader_read_what_an_earlier_run_wrote(client: TestClient) -> None:
     why = facet(message="disk full\nat line 1", programmingLanguage="PYTHON")
     post(client, *run("load", 5), *run("clean", 5, state="FAIL", outputs=[], run_facets={"errorMessage": why}))
     post(client, *run("report", 5))
@@ -268,7 +268,7 @@ def test_a_run_that_failed_is_found_though_its_reader_used_what_was_there_before
     ]
 
 
-def test_a_failed_last_attempt_to_write_the_output_itself_is_found(client: TestClient) -> None:
+def test_a_failed_last_run_of_the_outputs_own_job_is_found(client: TestClient) -> None:
     post(client, *run("load", 5), *run("clean", 5), *run("report", 5, state="ABORT", inputs=[], outputs=[]))
 
     answer = ask(client)
@@ -302,7 +302,7 @@ def test_a_run_that_is_overdue_by_its_own_rhythm_is_missing(client: TestClient) 
     assert answer["findings"][0]["runs"] == ["clean-4", "report-7"]
 
 
-def test_a_run_is_missing_also_where_reader_and_writer_tell_the_version(client: TestClient) -> None:
+def test_a_run_is_missing_also_where_reader_and_writer_report_the_version(client: TestClient) -> None:
     for day in range(5, 9):
         post(client, *run("load", day), *run("clean", day, outputs=[written("stage", version=version(day))]))
         post(client, *run("report", day, inputs=[read("stage", version=version(day))]))
@@ -318,7 +318,7 @@ def test_a_run_is_missing_also_where_reader_and_writer_tell_the_version(client: 
     assert len(finding["events"]) == 1
 
 
-def test_a_job_that_goes_on_is_not_missing_where_its_reader_stays_with_an_old_version(client: TestClient) -> None:
+def test_a_job_that_keeps_running_is_not_missing_where_its_reader_reads_an_old_version(client: TestClient) -> None:
     for day in range(5, 12):
         post(client, *run("load", day), *run("clean", day, outputs=[written("stage", version=version(day))]))
         post(client, *run("report", day, inputs=[read("stage", version=version(min(day, 8)))]))
@@ -326,7 +326,7 @@ def test_a_job_that_goes_on_is_not_missing_where_its_reader_stays_with_an_old_ve
     assert found(ask(client)) == [("freshness-gap", "stage", 1)]
 
 
-def test_a_version_that_was_read_while_its_run_went_on_is_of_no_missing_run(client: TestClient) -> None:
+def test_no_run_is_missing_where_a_version_was_read_before_its_run_ended(client: TestClient) -> None:
     begin, end = run("clean", 9, hour=2, outputs=[written("stage", version=version(9))])
     post(client, *run("load", 9), begin, {**end, "eventTime": at(9, 3, 30)})
     post(client, *run("report", 9, inputs=[read("stage", version=version(9))]))
@@ -349,7 +349,7 @@ def test_a_job_that_had_never_run_before_its_reader_is_missing(client: TestClien
     assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(began)]
 
 
-def test_the_outputs_own_job_is_missing_where_it_ran_no_more_when_it_is_asked(client: TestClient) -> None:
+def test_the_outputs_own_job_is_missing_where_it_is_overdue_now(client: TestClient) -> None:
     for day in range(5, 9):
         post(client, *run("load", day), *run("clean", day))
 
@@ -364,7 +364,7 @@ def test_the_outputs_own_job_is_missing_where_it_ran_no_more_when_it_is_asked(cl
     assert found(ask(client, asOf=at(6, 2))) == []  # not yet two of its intervals
 
 
-def test_a_run_that_is_asked_for_is_not_missing(client_later: TestClient) -> None:
+def test_with_a_run_parameter_the_outputs_own_job_is_not_missing(client_later: TestClient) -> None:
     answer = ask(client_later)
 
     assert answer["summary"].startswith("report usually ends a run every 1 d, and its last one is 18")
@@ -372,7 +372,7 @@ def test_a_run_that_is_asked_for_is_not_missing(client_later: TestClient) -> Non
 
 
 @pytest.mark.parametrize("state", ["FAIL", None])
-def test_a_job_whose_last_run_went_on_or_failed_is_not_missing(client_later: TestClient, state: str | None) -> None:
+def test_a_job_whose_last_run_failed_or_is_running_is_not_missing(client_later: TestClient, state: str | None) -> None:
     begin, *end = run("report", 5, state=state or "FAIL")
     post(client_later, begin, *(end if state else ()))
 
@@ -394,8 +394,8 @@ def test_a_failed_check_on_what_was_written_is_found(client: TestClient) -> None
     assert answer["findings"][0]["score"] == 0.8
 
 
-def told_in_turn(*checks: dict[str, Any]) -> list[Body]:
-    """One run that wrote `raw`, and told the checks one after the other."""
+def reported_in_turn(*checks: dict[str, Any]) -> list[Body]:
+    """The events of one run that wrote `raw`, each with one of the checks, in order of time."""
     job = {"namespace": "etl", "name": "load"}
     return [
         event(
@@ -420,12 +420,12 @@ _NOT_NULL = facet(assertions=[{"assertion": "not_null", "success": True, "column
         ([_NOT_NULL, failing(), _UNIQUE], ["not_null on amount failed"]),
         ([failing(), facet(_deleted=True), _UNIQUE], []),
     ],
-    ids=["told before another", "met at last", "missed at last", "taken back"],
+    ids=["failed, then another check", "failed, then passed", "passed, then failed", "deleted"],
 )
-def test_of_each_check_what_a_run_told_last_counts(
+def test_of_each_check_the_last_result_that_a_run_reported_counts(
     client: TestClient, checks: list[dict[str, Any]], failed: list[str]
 ) -> None:
-    post(client, *reversed(told_in_turn(*checks)))
+    post(client, *reversed(reported_in_turn(*checks)))
 
     findings = ask(client, "dataset:lake:raw")["findings"]
 
@@ -433,14 +433,19 @@ def test_of_each_check_what_a_run_told_last_counts(
 
 
 def named(name: str | None, *values: str, success: bool) -> Body:
-    """An assertion of one kind on one column, of which there may be several by name or by parameters."""
-    which = {"name": name} if name is not None else {}
-    made = {"assertion": "accepted_values", "column": "status", "success": success, "params": {"values": [*values]}}
-    return facet(assertions=[{**made, **which, "expected": f"{len(values)}", "actual": "7"}])
+    """An assertion of one kind on one column; several may differ by name or by parameters."""
+    identity = {"name": name} if name is not None else {}
+    assertion = {
+        "assertion": "accepted_values",
+        "column": "status",
+        "success": success,
+        "params": {"values": [*values]},
+    }
+    return facet(assertions=[{**assertion, **identity, "expected": f"{len(values)}", "actual": "7"}])
 
 
 @pytest.mark.parametrize(
-    ("checks", "is_missed"),
+    ("checks", "has_failed"),
     [
         ([named("open", "a", success=False), named("closed", "a", success=True)], True),
         ([named("open", "a", success=False), named("open", "b", "c", success=True)], False),
@@ -448,12 +453,12 @@ def named(name: str | None, *values: str, success: bool) -> Body:
         ([named(None, "a", success=False), named(None, "a", success=True)], False),
         ([named("open", "a", success=False), named(None, "a", success=True)], True),
     ],
-    ids=["other names", "other parameters of one name", "other parameters", "the same", "one without a name"],
+    ids=["other names", "other parameters of one name", "other parameters", "the same", "one of them without a name"],
 )
-def test_checks_of_one_kind_on_one_column_are_told_apart_by_their_names_or_else_by_their_parameters(
-    client: TestClient, checks: list[Body], is_missed: bool
+def test_checks_of_one_kind_on_one_column_are_distinguished_by_name_or_else_by_parameters(
+    client: TestClient, checks: list[Body], has_failed: bool
 ) -> None:
-    post(client, *reversed(told_in_turn(*checks)))
+    post(client, *reversed(reported_in_turn(*checks)))
     reads = event(job={"namespace": "etl", "name": "read"}, run={"runId": "read"}, inputs=[dataset("x")], outputs=[])
     post(client, {**reads, "outputs": [dataset("raw")], "eventTime": "2026-05-22T14:22:00Z"})
 
@@ -461,11 +466,11 @@ def test_checks_of_one_kind_on_one_column_are_told_apart_by_their_names_or_else_
     reached = get(client, "/api/v1/impact?nodeId=dataset:lake:x")["reached"]
     (quality,) = [each["quality"] for each in reached if each["id"] == "dataset:lake:raw"]
 
-    assert [finding["words"] for finding in findings] == ["raw: accepted_values on status failed"] * is_missed
-    assert quality["passed"] is not is_missed
+    assert [finding["words"] for finding in findings] == ["raw: accepted_values on status failed"] * has_failed
+    assert quality["passed"] is not has_failed
 
 
-def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
+def test_a_check_that_failed_before_too_scores_less(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, outputs=[written("raw", dataQualityAssertions=failing())]))
 
@@ -473,21 +478,21 @@ def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("seconds", [(10, 20), (20, 10)])
-def test_the_events_of_a_failed_check_stand_in_the_order_of_their_times(
-    client: TestClient, seconds: tuple[int, int]
-) -> None:
+def test_the_events_of_a_failed_check_are_ordered_by_time(client: TestClient, seconds: tuple[int, int]) -> None:
     streaming = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
     live = {"namespace": "etl", "name": "live", "facets": streaming}
     checked = [dataset("raw", dataQualityAssertions=failing())]
-    told = {
+    events_by_second = {
         second: event(eventType="RUNNING", eventTime=f"2026-05-22T14:23:{second}Z", job=live, outputs=checked)
         for second in seconds
     }
-    post(client, event(eventType="START", eventTime="2026-05-22T14:23:00Z", job=live), *told.values())
+    post(client, event(eventType="START", eventTime="2026-05-22T14:23:00Z", job=live), *events_by_second.values())
 
     [finding] = ask(client, "dataset:lake:raw")["findings"]
 
-    assert [each["digest"] for each in finding["events"]] == [digest_of(told[second]) for second in (10, 20)]
+    assert [each["digest"] for each in finding["events"]] == [
+        digest_of(events_by_second[second]) for second in (10, 20)
+    ]
 
 
 def test_a_check_by_another_job_that_read_the_same_data_is_found(client: TestClient) -> None:
@@ -502,7 +507,7 @@ def test_a_check_by_another_job_that_read_the_same_data_is_found(client: TestCli
     assert answer["findings"][0]["runs"] == ["expectations-5", "clean-5"]
 
 
-def test_tests_that_a_run_carried_out_and_that_failed_are_found(client: TestClient) -> None:
+def test_failed_tests_of_a_run_are_found(client: TestClient) -> None:
     tests = facet(tests=[{"name": "unique_id", "status": "fail"}, {"name": "fresh", "status": "pass"}])
     post(client, *run("report", 5, run_facets={"test": tests}))
 
@@ -529,7 +534,7 @@ def test_a_jump_in_rows_is_found_furthest_up_first(client: TestClient) -> None:
     )
 
 
-def test_other_sql_is_found_and_its_text_stays_where_it_is(client: TestClient) -> None:
+def test_changed_sql_is_found_and_white_space_is_no_change(client: TestClient) -> None:
     for day, query in ((5, "SELECT id, amount FROM raw"), (6, "SELECT  id,\n amount FROM raw"), (7, "SELECT 1")):
         post(client, *run("load", day), *run("clean", day, job_facets={"sql": facet(query=query)}), *run("report", day))
 
@@ -540,7 +545,7 @@ def test_other_sql_is_found_and_its_text_stays_where_it_is(client: TestClient) -
     assert found(ask(client, run="report-6")) == []  # white space is no change
 
 
-def test_other_code_parameters_and_engine_are_found_and_what_changes_each_time_is_not(client: TestClient) -> None:
+def test_changed_code_parameters_and_engine_are_found_but_not_what_changes_in_every_run(client: TestClient) -> None:
     for day in (5, 6, 7):
         is_last = day == 7
         location = facet(type="git", url="https://example.org/code.git", version="b2" if is_last else "a1")
@@ -584,24 +589,24 @@ def stream_event(kind: str, time: str) -> dict[str, Any]:
     return event(eventType=kind, eventTime=time, outputs=[written("events")], **about)
 
 
-@pytest.mark.parametrize(("last", "silent"), [(at(5, 3, 40), True), (at(5, 3, 55), False)])
-def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClient, last: str, silent: bool) -> None:
+@pytest.mark.parametrize(("last", "is_silent"), [(at(5, 3, 40), True), (at(5, 3, 55), False)])
+def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClient, last: str, is_silent: bool) -> None:
     post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", last))
     post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))  # at 4:00; window 5 min
 
     answer = ask(client, "dataset:lake:counted")
 
     assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-5", "events", "stream", "stream")]
-    assert found(answer) == ([("silent-stream", "stream", 1)] if silent else [])
-    if silent:
+    assert found(answer) == ([("silent-stream", "stream", 1)] if is_silent else [])
+    if is_silent:
         assert answer["findings"][0]["words"] == "stream is running and had reported nothing for 20 min"
 
 
-def test_a_stream_that_speaks_when_there_is_something_to_say_may_be_silent_for_an_hour(client: TestClient) -> None:
+def test_an_event_based_stream_may_be_silent_for_an_hour(client: TestClient) -> None:
     pattern = {"eventTrigger": "EVENT_BASED", "eventContentMode": "DELTA", "windowDuration": 300}
     kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
     job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
-    post(client, *[{**stream_event(*told), "job": job} for told in (("START", at(4, 1)), ("RUNNING", at(5, 3, 40)))])
+    post(client, *[{**stream_event(*sent), "job": job} for sent in (("START", at(4, 1)), ("RUNNING", at(5, 3, 40)))])
     post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
 
     answer = ask(client, "dataset:lake:counted")
@@ -611,15 +616,15 @@ def test_a_stream_that_speaks_when_there_is_something_to_say_may_be_silent_for_a
 
 
 def stream_day(day: int, kind: str, hour: int, rows: int, columns: dict[str, str] | None = None) -> dict[str, Any]:
-    """What the stream's run of a day, which began at midnight, told at an hour."""
+    """An event at an hour of the stream's run of that day, which began at midnight."""
     about = {"run": {"runId": f"stream-{day}", "facets": {}}}
-    told = written("events", rows=rows, columns=columns)
-    return {**stream_event(kind, at(day, hour)), **about, "outputs": [told]}
+    output = written("events", rows=rows, columns=columns)
+    return {**stream_event(kind, at(day, hour)), **about, "outputs": [output]}
 
 
 @pytest.fixture
 def read_while_streaming(client: TestClient) -> TestClient:
-    """Four days on each of which a stream was read at four, when it had written 300 of the 2,400 rows of a day."""
+    """A stream that is read each day at 4:00, when it has written 300 of the day's 2,400 rows."""
     for day in range(5, 9):
         post(client, stream_day(day, "START", 0, 0), *[stream_day(day, "RUNNING", hour, 100 * hour) for hour in (1, 3)])
         post(client, stream_day(day, "RUNNING", 4, 300), stream_day(day, "COMPLETE", 23, 2_400))
@@ -643,7 +648,7 @@ def test_a_stream_that_wrote_more_rows_than_ever_is_found_while_it_runs(read_whi
     assert found(ask(read_while_streaming, "dataset:lake:counted")) == [("volume-jump", "events", 1)]
 
 
-def test_what_became_of_a_stream_after_it_was_read_is_not_to_blame(read_while_streaming: TestClient) -> None:
+def test_what_a_stream_reports_after_it_was_read_is_no_finding_for_the_reader(read_while_streaming: TestClient) -> None:
     before = ask(read_while_streaming, "dataset:lake:counted")
     text = {"id": "int", "amount": "string"}
     post(read_while_streaming, stream_day(9, "RUNNING", 12, 2_000, text), stream_day(9, "FAIL", 15, 90_000, text))
@@ -652,7 +657,7 @@ def test_what_became_of_a_stream_after_it_was_read_is_not_to_blame(read_while_st
     assert found(ask(read_while_streaming, "dataset:lake:events"))[0] == ("failed-run", "stream", 0)
 
 
-def test_a_stream_of_which_nobody_heard_since_is_silent_by_the_time_it_is_asked(client_later: TestClient) -> None:
+def test_a_stream_that_reports_nothing_for_17_days_is_silent_now(client_later: TestClient) -> None:
     client = client_later
     post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))  # 17 days ago; window 5 min
 
@@ -660,7 +665,7 @@ def test_a_stream_of_which_nobody_heard_since_is_silent_by_the_time_it_is_asked(
     assert found(ask(client, "dataset:lake:events", asOf=at(5, 3, 45))) == []
 
 
-def test_a_stream_that_spoke_again_after_it_was_read_had_been_silent(client: TestClient) -> None:
+def test_a_stream_that_was_silent_when_it_was_read_is_found_although_it_reported_again(client: TestClient) -> None:
     post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))
     post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
     before = ask(client, "dataset:lake:counted")
@@ -670,7 +675,7 @@ def test_a_stream_that_spoke_again_after_it_was_read_had_been_silent(client: Tes
     assert found(before) == [("silent-stream", "stream", 1)]
 
 
-def test_of_a_stream_of_any_length_counts_what_it_told_before_it_was_read(client: TestClient) -> None:
+def test_of_a_long_stream_only_events_before_it_was_read_count(client: TestClient) -> None:
     post(client, stream_event("START", at(4, 1)))
     post(client, *[stream_event("RUNNING", at(4, 2 + minute // 60, minute % 60)) for minute in range(450)])
     post(client, *run("count", 4, hour=9, inputs=[read("events")], outputs=[written("counted")]))
@@ -680,7 +685,7 @@ def test_of_a_stream_of_any_length_counts_what_it_told_before_it_was_read(client
     assert ask(client, "dataset:lake:counted") == before
 
 
-def test_a_schema_change_that_a_job_passes_on_is_the_consequence_of_that_of_its_input(client: TestClient) -> None:
+def test_a_schema_change_that_a_job_passes_on_is_a_consequence_of_its_inputs(client: TestClient) -> None:
     few = {"id": "int"}
     for day, columns in ((3, COLUMNS), (4, few)):
         ends = ([read("topic", columns=columns)], [written("bronze.topic", columns=columns)])
@@ -701,23 +706,23 @@ def test_a_schema_change_that_a_job_passes_on_is_the_consequence_of_that_of_its_
 
 
 def streamed(day: int, hour: int, run_id: str = "stream", kind: str = "RUNNING", sql: str = "a", **types: str) -> Body:
-    """What a stream from a topic into a table tells of both, which have the same columns."""
-    told = stream_event(kind, at(day, hour))
+    """An event of a stream from a topic into a table, both with the same columns."""
+    stream = stream_event(kind, at(day, hour))
     job_type = facet(processingType="STREAMING", integration="FLINK")
-    job = {**told["job"], "facets": {"jobType": job_type, "sql": facet(query=sql)}}
+    job = {**stream["job"], "facets": {"jobType": job_type, "sql": facet(query=sql)}}
     columns = facet(fields=[{"name": name, "type": kind} for name, kind in types.items()])
     ends = {"inputs": [dataset("topic", schema=columns)], "outputs": [dataset("events", schema=columns)]}
-    return {**told, **ends, "run": {"runId": run_id}, "job": job}
+    return {**stream, **ends, "run": {"runId": run_id}, "job": job}
 
 
-def read_daily(*told: Body) -> list[Body]:
-    """What was told, and what read the table at four on each of two days."""
+def read_daily(*stream_events: Body) -> list[Body]:
+    """These events, and those of a job that reads the table at 4:00 on two days."""
     counts = [run("count", day, inputs=[read("events")], outputs=[written("counted")]) for day in (6, 7)]
-    return [*told, *counts[0], *counts[1]]
+    return [*stream_events, *counts[0], *counts[1]]
 
 
 @pytest.mark.parametrize(("day", "hour", "is_found"), [(5, 9, False), (6, 9, True), (7, 9, False)])
-def test_columns_that_a_topic_lost_while_a_stream_ran_are_found_between_two_reads(
+def test_columns_that_a_topic_lost_during_a_stream_are_found_only_where_lost_between_two_reads(
     client: TestClient, day: int, hour: int, is_found: bool
 ) -> None:
     hours = [(each, hour) for each in (4, 5, 6, 7) for hour in (1, 3, 9, 20)]
@@ -739,7 +744,7 @@ def test_columns_that_a_topic_lost_while_a_stream_ran_are_found_between_two_read
 
 @pytest.mark.parametrize("end", ["ABORT", "FAIL", "COMPLETE", None])
 @pytest.mark.parametrize(("day", "is_found"), [(5, False), (6, True)])
-def test_a_stream_that_was_started_anew_is_compared_with_itself_before(
+def test_a_restarted_stream_is_compared_with_its_earlier_run(
     client: TestClient, end: str | None, day: int, is_found: bool
 ) -> None:
     ends = [streamed(day, 9, kind=end, id="int", price="int")] if end else []
@@ -755,17 +760,17 @@ def test_a_stream_that_was_started_anew_is_compared_with_itself_before(
     assert sorted(answer) == (sorted([*failed, *changed]) if is_found else [])
 
 
-def test_a_check_that_failed_while_a_stream_ran_is_found_though_it_went_well_again(client: TestClient) -> None:
+def test_a_check_that_failed_during_a_stream_is_found_although_it_passed_again(client: TestClient) -> None:
     def checked(day: int, hour: int, *failed: str) -> Body:
-        made = [{"assertion": each, "success": each not in failed} for each in ("not_null", "unique")]
-        told = streamed(day, hour, id="int")
-        output = {**told["outputs"][0]}
-        output["facets"] = {**output["facets"], "dataQualityAssertions": facet(assertions=made)}
-        return {**told, "outputs": [output]}
+        assertions = [{"assertion": each, "success": each not in failed} for each in ("not_null", "unique")]
+        stream = streamed(day, hour, id="int")
+        output = {**stream["outputs"][0]}
+        output["facets"] = {**output["facets"], "dataQualityAssertions": facet(assertions=assertions)}
+        return {**stream, "outputs": [output]}
 
     failing = [checked(5, 9, "unique"), checked(6, 9, "not_null")]
-    well = [checked(day, hour) for day in (4, 5, 6, 7) for hour in (3, 10)]
-    post(client, *read_daily(*failing, *well))
+    passing = [checked(day, hour) for day in (4, 5, 6, 7) for hour in (3, 10)]
+    post(client, *read_daily(*failing, *passing))
 
     (finding,) = ask(client, "dataset:lake:counted")["findings"]
 
@@ -781,7 +786,7 @@ def test_a_check_that_failed_while_a_stream_ran_is_found_though_it_went_well_aga
     ]
 
 
-def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_one_was_passed_over(
+def test_a_version_that_reader_and_writer_report_names_the_writer_and_shows_a_newer_one_was_skipped(
     client: TestClient,
 ) -> None:
     for day in (5, 6):
@@ -796,11 +801,11 @@ def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_o
         answer["findings"][0]["words"] == "stage: the run read an old version, as clean had written a newer one before"
     )
     assert answer["findings"][0]["runs"] == ["report-6", "clean-6", "clean-5"]
-    told = run("clean", 6, outputs=[written("stage", version=version(6))])[1]
-    assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(told)]
+    newer = run("clean", 6, outputs=[written("stage", version=version(6))])[1]
+    assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(newer)]
 
 
-def test_a_version_that_nobody_says_to_have_written_leaves_it_to_the_clock_and_says_so(client: TestClient) -> None:
+def test_for_a_version_that_no_run_reports_the_writer_is_found_by_time(client: TestClient) -> None:
     post(client, *run("report", 5, inputs=[read("stage", version=version(77))]))
 
     answer = ask(client)
@@ -810,7 +815,7 @@ def test_a_version_that_nobody_says_to_have_written_leaves_it_to_the_clock_and_s
     assert looked_at["words"] == "no run reports having written the version that was read"
 
 
-def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client: TestClient) -> None:
+def test_a_run_that_read_its_input_during_a_newer_run_of_the_writer_is_found(client: TestClient) -> None:
     begin, end = run("clean", 5, hour=2)
     late = {**end, "eventTime": at(5, 3, 30)}
     post(client, *run("load", 5), begin, late, *run("report", 5))
@@ -824,7 +829,9 @@ def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client:
     assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(begin), digest_of(late)]
 
 
-def test_a_run_that_always_reads_while_its_input_is_written_anew_misses_nothing_new(client: TestClient) -> None:
+def test_a_run_that_always_reads_its_input_during_the_writers_run_is_a_finding_only_at_first(
+    client: TestClient,
+) -> None:
     for day in range(5, 9):
         begin, end = run("clean", day, hour=2)
         post(client, *run("load", day), begin, {**end, "eventTime": at(day, 3, 30)}, *run("report", day))
@@ -848,7 +855,7 @@ def test_a_stream_that_was_stopped_before_it_was_read_has_written_what_was_read(
     assert found(answer) == [("failed-run", "stream", 1)]
 
 
-def test_what_a_run_told_first_of_an_input_is_what_it_read(client: TestClient) -> None:
+def test_the_version_that_a_run_reported_first_for_an_input_is_the_one_it_read(client: TestClient) -> None:
     begin, end = run("report", 5, inputs=[read("stage", version=version(6))])
     post(client, *run("clean", 5, outputs=[written("stage", version=version(5))]))
     post(client, {**begin, "inputs": [read("stage", version=version(5))]}, end)
@@ -862,7 +869,7 @@ def test_what_a_run_told_first_of_an_input_is_what_it_read(client: TestClient) -
 @pytest.mark.parametrize(
     ("table", "run_id", "writers"),
     [
-        # By hand from the recorded lines: which run told of an output with the snapshot that the reader's START tells.
+        # By hand from the recorded lines: the run whose output has the snapshot in the reader's START event.
         (
             "ctas",
             "01a1fd5d-0b5a",
@@ -880,17 +887,17 @@ def test_spark_reads_the_snapshots_that_recorded_runs_wrote(
 ) -> None:
     lines = [json.loads(line) for line in (shared / "observed" / "spark-batch.jsonl").read_text().splitlines()]
     post(client, *lines)
-    (whole_id,) = {line["run"]["runId"] for line in lines if line["run"]["runId"].startswith(run_id)}
+    (full_id,) = {line["run"]["runId"] for line in lines if line["run"]["runId"].startswith(run_id)}
 
-    looked_at = ask(client, f"dataset:file:/lab/wh/sales/{table}", run=whole_id)["lookedAt"][0]["inputs"]
+    looked_at = ask(client, f"dataset:file:/lab/wh/sales/{table}", run=full_id)["lookedAt"][0]["inputs"]
 
-    told = {each["dataset"].rpartition("/")[2]: each for each in looked_at}
-    assert {name: each["versions"] for name, each in told.items()} == {name: [of[0]] for name, of in writers.items()}
-    by = {name: [(link["by"], link["writer"][:13]) for link in each["writers"]] for name, each in told.items()}
+    by_name = {each["dataset"].rpartition("/")[2]: each for each in looked_at}
+    assert {name: each["versions"] for name, each in by_name.items()} == {name: [of[0]] for name, of in writers.items()}
+    by = {name: [(link["by"], link["writer"][:13]) for link in each["writers"]] for name, each in by_name.items()}
     assert {name: links[0] for name, links in by.items()} == {name: ("version", of[1]) for name, of in writers.items()}
 
 
-def test_spark_tells_why_a_run_failed_in_a_facet_of_its_own(client: TestClient, shared: Path) -> None:
+def test_why_a_run_failed_is_read_from_sparks_own_facet(client: TestClient, shared: Path) -> None:
     post(client, *map(json.loads, (shared / "observed" / "spark-batch.jsonl").read_text().splitlines()))
 
     answer = ask(client, "dataset:file:/lab/wh/sales/daily")
@@ -903,7 +910,7 @@ def test_spark_tells_why_a_run_failed_in_a_facet_of_its_own(client: TestClient, 
 # The walk
 
 
-def test_a_run_may_be_asked_for(client: TestClient) -> None:
+def test_a_run_may_be_given_by_parameter(client: TestClient) -> None:
     post(client, *run("load", 5, outputs=[written("raw", columns={"id": "int"})]), *run("clean", 5), *run("report", 5))
 
     assert found(ask(client, run="report-5")) == [("schema-change", "raw", 2)]
@@ -919,7 +926,7 @@ def test_a_flow_that_comes_back_to_itself_is_walked_once(client: TestClient) -> 
     assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-6", "clean-6", "load-6"]
 
 
-def test_a_walk_goes_no_further_than_it_is_told(client: TestClient) -> None:
+def test_a_walk_goes_no_further_than_the_given_depth(client: TestClient) -> None:
     answer = ask(client, depth="1")
 
     assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-4", "clean-4"]
@@ -934,7 +941,7 @@ def lineage(**sources: tuple[str, str]) -> dict[str, Any]:
     return facet(fields=fields)
 
 
-def test_a_column_leaves_out_what_does_not_feed_it(client: TestClient) -> None:
+def test_for_a_column_only_the_inputs_that_feed_it_are_followed(client: TestClient) -> None:
     made = lineage(total=("stage", "amount"), label=("names", "label"))
     outputs = [written("mart", columns={"total": "double", "label": "string"}, columnLineage=made)]
     post(client, *run("name", 5, hour=1, outputs=[written("names", columns={"label": "string"})]))
@@ -950,7 +957,7 @@ def test_a_column_leaves_out_what_does_not_feed_it(client: TestClient) -> None:
     assert [each["run"]["id"] for each in of_total["lookedAt"]] == ["report-6", "clean-6", "load-6"]
 
 
-def of_each_its_own() -> dict[str, Any]:
+def separate_sources() -> dict[str, Any]:
     """In one run: `mart` is made from `stage`, `shelf` from `names`."""
     source = {"namespace": "lake", "type": "DATASET"}
     return facet(
@@ -962,13 +969,13 @@ def of_each_its_own() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("by", ["lineage", "columnLineage"])
-def test_what_a_run_made_another_of_its_outputs_from_is_not_to_blame(client: TestClient, by: str) -> None:
+def test_inputs_of_another_output_of_the_same_run_are_not_looked_at(client: TestClient, by: str) -> None:
     columns = {"mart": lineage(total=("stage", "amount")), "shelf": lineage(total=("names", "label"))}
 
     def reported(day: int, rows: int) -> list[Body]:
-        told = {name: {"columnLineage": columns[name]} if by == "columnLineage" else {} for name in columns}
-        outputs = [written("mart", **told["mart"]), written("shelf", rows, **told["shelf"])]
-        job_facets = {"lineage": of_each_its_own()} if by == "lineage" else {}
+        facets = {name: {"columnLineage": columns[name]} if by == "columnLineage" else {} for name in columns}
+        outputs = [written("mart", **facets["mart"]), written("shelf", rows, **facets["shelf"])]
+        job_facets = {"lineage": separate_sources()} if by == "lineage" else {}
         return run("report", day, inputs=[read("stage"), read("names")], outputs=outputs, job_facets=job_facets)
 
     for day in range(5, 9):
@@ -984,12 +991,12 @@ def test_what_a_run_made_another_of_its_outputs_from_is_not_to_blame(client: Tes
     assert not {each["run"]["id"] for each in of_shelf["lookedAt"]} & {"clean-9", "load-9"}
 
 
-def test_a_run_that_fed_two_ways_is_followed_for_both(client: TestClient) -> None:
+def test_a_run_reached_by_two_ways_is_followed_for_both(client: TestClient) -> None:
     post(client, *run("load", 5), *run("name", 5, hour=1, outputs=[written("names")]))
     post(client, *run("clean", 5), *run("name", 6, hour=1, state="FAIL"), *run("load", 6), *run("clean", 6))
     inputs = [read("stage"), read("names")]
-    outputs, told = [written("mart"), written("shelf")], {"lineage": of_each_its_own()}
-    post(client, *run("report", 6, inputs=inputs, outputs=outputs, job_facets=told))
+    outputs, facets = [written("mart"), written("shelf")], {"lineage": separate_sources()}
+    post(client, *run("report", 6, inputs=inputs, outputs=outputs, job_facets=facets))
     post(client, *run("copy", 6, hour=4, inputs=[read("shelf")], outputs=[written("copied")]))
     post(client, *run("join", 6, hour=5, inputs=[read("mart"), read("copied")], outputs=[written("joined")]))
 
@@ -1002,20 +1009,20 @@ def test_a_run_that_fed_two_ways_is_followed_for_both(client: TestClient) -> Non
 
 def test_a_job_that_hands_data_over_without_a_dataset_is_looked_at(client: TestClient) -> None:
     ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in ("score", "features")]
-    told = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}
+    facets = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}
     for day in (5, 6):
         post(client, *run("load", day), *run("clean", day))
         features = {"inputs": [read("stage")], "outputs": [], "state": "FAIL" if day == 6 else "COMPLETE"}
         post(client, *run("features", day, hour=3, **features))
-        post(client, *run("score", day, inputs=[], outputs=[written("scores")], job_facets=told))
+        post(client, *run("score", day, inputs=[], outputs=[written("scores")], job_facets=facets))
 
     answer = ask(client, "dataset:lake:scores")
 
     assert found(answer) == [("failed-run", "features", 1)]
     assert links(answer["findings"][0]["path"]) == [("score-6", "features", "features-6", "attempt")]
-    (taken,) = answer["lookedAt"][0]["inputs"]
-    assert taken["dataset"] == "job:etl:features"
-    assert links(taken["writers"]) == [
+    (looked_at,) = answer["lookedAt"][0]["inputs"]
+    assert looked_at["dataset"] == "job:etl:features"
+    assert links(looked_at["writers"]) == [
         ("score-6", "features", "features-5", "time"),
         ("score-6", "features", "features-6", "attempt"),
     ]
@@ -1026,35 +1033,35 @@ def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
     assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
 
 
-# Runs that are parts of others
+# Child runs of parent runs
 
 
-def whole(name: str, day: int, state: str, why: str | None = None) -> Events:
-    """A run that begins before all others of its day, and ends when `clean` should have."""
+def enclosing_run(name: str, day: int, state: str, why: str | None = None) -> Events:
+    """A parent run: it begins before all others of its day, and ends when `clean` should have."""
     facets = {} if why is None else {"errorMessage": facet(message=why, programmingLanguage="PYTHON")}
     begin, end = run(name, day, hour=0, state=state, inputs=[], outputs=[], run_facets=facets)
     return [begin, {**end, "eventTime": at(day, 2, 20)}]
 
 
 def part_of(name: str, day: int, root: str | None = None) -> dict[str, Any]:
-    """The facets of a run that is a part of that run, which is a part of the root's."""
+    """The facets of a run whose parent is the run of `name`, below that of `root`."""
     job, top = {"namespace": "etl", "name": name}, {"namespace": "etl", "name": root}
-    told = {"run": {"runId": f"{name}-{day}"}, "job": job}
-    more = {} if root is None else {"root": {"run": {"runId": f"{root}-{day}"}, "job": top}}
-    return {"parent": facet(**told, **more)}
+    parent = {"run": {"runId": f"{name}-{day}"}, "job": job}
+    ancestor = {} if root is None else {"root": {"run": {"runId": f"{root}-{day}"}, "job": top}}
+    return {"parent": facet(**parent, **ancestor)}
 
 
 @pytest.fixture
 def scheduled(client: TestClient) -> TestClient:
-    """Four more days on which `clean` was a part of a run of `dag`, and all went well."""
+    """Four more days without a fault, on which the runs of `clean` were children of those of `dag`."""
     for day in range(5, 9):
-        post(client, *whole("dag", day, "COMPLETE"), *run("load", day))
+        post(client, *enclosing_run("dag", day, "COMPLETE"), *run("load", day))
         post(client, *run("clean", day, run_facets=part_of("dag", day)), *run("report", day))
     return client
 
 
-def test_a_job_that_is_made_of_others_failed_because_of_what_failed_in_it(scheduled: TestClient) -> None:
-    post(scheduled, *run("load", 9, outputs=[written("raw", columns={"id": "int"})]), *whole("dag", 9, "FAIL"))
+def test_a_failed_child_run_comes_before_its_parents_failure(scheduled: TestClient) -> None:
+    post(scheduled, *run("load", 9, outputs=[written("raw", columns={"id": "int"})]), *enclosing_run("dag", 9, "FAIL"))
     read_less = {"inputs": [read("raw", columns={"id": "int"})], "outputs": [], "run_facets": part_of("dag", 9)}
     post(scheduled, *run("clean", 9, state="FAIL", **read_less))
 
@@ -1070,13 +1077,13 @@ def test_a_job_that_is_made_of_others_failed_because_of_what_failed_in_it(schedu
     assert (made_of["dataset"], made_of["words"]) == ("job:etl:clean", "a job whose run is a part of this one")
 
 
-def test_a_part_that_failed_and_was_run_again_is_made_good(scheduled: TestClient) -> None:
+def test_a_child_run_that_failed_and_then_succeeded_is_no_finding(scheduled: TestClient) -> None:
     first, second = run("clean", 9, hour=1, state="FAIL"), run("clean", 9)
     for each in first:
         each["run"] = {"runId": "clean-9-first", "facets": part_of("dag", 9)}
     for each in second:
         each["run"]["facets"] = part_of("dag", 9)
-    post(scheduled, *run("load", 9, hour=0), *whole("dag", 9, "COMPLETE"), *first, *second)
+    post(scheduled, *run("load", 9, hour=0), *enclosing_run("dag", 9, "COMPLETE"), *first, *second)
 
     answer = ask(scheduled, "job:etl:dag")
 
@@ -1084,7 +1091,7 @@ def test_a_part_that_failed_and_was_run_again_is_made_good(scheduled: TestClient
     assert [each["run"]["id"] for each in answer["lookedAt"]] == ["dag-9", "clean-9", "load-9"]
 
 
-def test_of_a_job_that_tells_nothing_itself_its_parts_are_looked_at(client: TestClient) -> None:
+def test_for_a_job_without_events_of_its_own_its_child_runs_are_looked_at(client: TestClient) -> None:
     for day in (5, 6):
         state = "FAIL" if day == 6 else "COMPLETE"
         post(client, *run("load", day), *run("clean", day, state=state, run_facets=part_of("silent", day)))
@@ -1095,16 +1102,16 @@ def test_of_a_job_that_tells_nothing_itself_its_parts_are_looked_at(client: Test
     assert found(answer) == [("failed-run", "clean", 0)]
 
 
-def test_what_reads_a_run_that_is_a_part_is_not_blamed_for_the_others(scheduled: TestClient) -> None:
-    post(scheduled, *run("load", 9), *whole("dag", 9, "FAIL"))
+def test_a_reader_of_a_child_run_has_no_findings_from_its_siblings(scheduled: TestClient) -> None:
+    post(scheduled, *run("load", 9), *enclosing_run("dag", 9, "FAIL"))
     post(scheduled, *run("clean", 9, run_facets=part_of("dag", 9)))
     post(scheduled, *run("other", 9, hour=2, state="FAIL", run_facets=part_of("dag", 9)), *run("report", 9))
 
     assert found(ask(scheduled)) == []
 
 
-def test_a_run_is_missing_whose_whole_failed_before_it_began(scheduled: TestClient) -> None:
-    failed = whole("dag", 9, "FAIL", "no yarn")
+def test_a_child_run_is_missing_where_its_parent_failed_before_it_began(scheduled: TestClient) -> None:
+    failed = enclosing_run("dag", 9, "FAIL", "no yarn")
     post(scheduled, *run("load", 9), *failed, *run("report", 9))
 
     of_mart, of_stage = ask(scheduled), ask(scheduled, "dataset:lake:stage")
@@ -1123,18 +1130,18 @@ def test_a_run_is_missing_whose_whole_failed_before_it_began(scheduled: TestClie
     assert found(ask(scheduled, "dataset:lake:stage", run="clean-8")) == []
 
 
-def test_a_whole_that_was_run_again_is_made_good(scheduled: TestClient) -> None:
+def test_a_parent_run_that_failed_and_then_succeeded_is_no_finding(scheduled: TestClient) -> None:
     begin, end = run("dag", 9, hour=2, inputs=[], outputs=[])
     again = [{**each, "run": {"runId": "dag-9-again"}} for each in (begin, {**end, "eventTime": at(9, 2, 50)})]
-    post(scheduled, *run("load", 9), *whole("dag", 9, "FAIL"), *again, *run("report", 9))
+    post(scheduled, *run("load", 9), *enclosing_run("dag", 9, "FAIL"), *again, *run("report", 9))
 
     assert found(ask(scheduled)) == []
 
 
-def test_a_run_is_missing_because_of_what_failed_in_the_root_before_it_began(client: TestClient) -> None:
+def test_a_run_is_missing_where_another_failed_under_the_root_before_it_began(client: TestClient) -> None:
     for day in range(5, 10):
         state, why = ("FAIL", "boom") if day == 9 else ("COMPLETE", None)
-        post(client, *whole("dag", day, state))
+        post(client, *enclosing_run("dag", day, state))
         error = {} if why is None else {"errorMessage": facet(message=why, programmingLanguage="PYTHON")}
         post(client, *run("load", day, state=state, run_facets={**part_of("dag", day), **error}))
         post(client, *run("extra", day, hour=0, outputs=[written("extra", 9)], run_facets=part_of("dag", day)))
@@ -1164,10 +1171,10 @@ def test_a_run_is_missing_because_of_what_failed_in_the_root_before_it_began(cli
         ("nodeId=job:etl:clean&run=load-4", "Run 'load-4' is not a run of job 'clean'."),
     ],
 )
-def test_a_run_that_is_not_of_the_output_is_refused(client: TestClient, query: str, message: str) -> None:
-    answer = client.get(f"/api/v1/root-cause?{query}")
+def test_a_run_that_did_not_write_the_output_is_refused(client: TestClient, query: str, message: str) -> None:
+    response = client.get(f"/api/v1/root-cause?{query}")
 
-    assert (answer.status_code, answer.json()["message"]) == (404, message)
+    assert (response.status_code, response.json()["message"]) == (404, message)
 
 
 def test_the_node_id_of_a_run_stands_for_that_very_run(client: TestClient) -> None:
@@ -1179,52 +1186,59 @@ def test_the_node_id_of_a_run_stands_for_that_very_run(client: TestClient) -> No
     assert (answer["nodeId"], answer["run"]["id"], found(answer)[0][0]) == ("job:etl:clean", "clean-5", "failed-run")
 
 
-def test_the_node_id_of_a_run_that_told_nothing_itself_stands_for_its_parts(client: TestClient) -> None:
+def test_the_node_id_of_a_run_without_events_stands_for_its_child_runs(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, run_facets=part_of("dag", day), state="FAIL" if day == 5 else "COMPLETE"))
 
     assert [each["run"]["id"] for each in ask(client, "run:dag-5")["lookedAt"]] == ["load-5"]
 
 
-def test_a_run_and_the_node_id_of_another_are_refused(client: TestClient) -> None:
-    answer = client.get("/api/v1/root-cause?nodeId=run:clean-4&run=clean-3")
+def test_a_run_parameter_that_differs_from_the_node_ids_run_is_refused(client: TestClient) -> None:
+    response = client.get("/api/v1/root-cause?nodeId=run:clean-4&run=clean-3")
 
-    assert answer.status_code == 400
-    assert answer.json()["message"] == (
+    assert response.status_code == 400
+    assert response.json()["message"] == (
         "query param run names another run than nodeId, 'run:clean-4'; leave one of them out"
     )
 
 
-# Runs of one job side by side, as of a mapped task
+# Concurrent runs of one job, such as of a mapped task
 
 DAG = {"parent": facet(run={"runId": "dag-1"}, job={"namespace": "etl", "name": "dag"})}
 NEXT_DAG = {"parent": facet(run={"runId": "dag-2"}, job={"namespace": "etl", "name": "dag"})}
 
 
 def minutes(
-    run_id: str, job: str, began: int, ended: int, *, state: str = "COMPLETE", whole: Body | None = DAG, **ends: Events
+    run_id: str,
+    job: str,
+    began: int,
+    ended: int,
+    *,
+    state: str = "COMPLETE",
+    parent: Body | None = DAG,
+    **ends: Events,
 ) -> Events:
-    """A run from one minute to another, which is a part of a run of a DAG."""
-    about = {"run": {"runId": run_id, "facets": whole or {}}, "job": {"namespace": "etl", "name": job}}
+    """A run from one minute to another, as a child of a run of a DAG."""
+    about = {"run": {"runId": run_id, "facets": parent or {}}, "job": {"namespace": "etl", "name": job}}
     start = event(eventType="START", eventTime=at(4, 10, began), **about)
     return [start, event(eventType=state, eventTime=at(4, 10, ended), **about, **ends)]
 
 
-def mapped(number: int, began: int, ended: int, *, state: str = "COMPLETE", whole: Body | None = DAG) -> Events:
-    return minutes(f"map-{number}", "map", began, ended, state=state, whole=whole, outputs=[written("parts")])
+def mapped(number: int, began: int, ended: int, *, state: str = "COMPLETE", parent: Body | None = DAG) -> Events:
+    return minutes(f"map-{number}", "map", began, ended, state=state, parent=parent, outputs=[written("parts")])
 
 
-def reduced(began: int = 30, whole: Body | None = DAG) -> Events:
+def reduced(began: int = 30, parent: Body | None = DAG) -> Events:
     ends = {"inputs": [read("parts")], "outputs": [written("whole")]}
-    return minutes("reduce", "reduce", began, began + 1, whole=whole, **ends)
+    return minutes("reduce", "reduce", began, began + 1, parent=parent, **ends)
 
 
-FAILED_BESIDE: dict[str, tuple[list[Events], list[str]]] = {
-    "one failed before the other was done": (
+CONCURRENT_FAILURES: dict[str, tuple[list[Events], list[str]]] = {
+    "one failed before the other ended": (
         [mapped(0, 1, 5), mapped(1, 1, 4, state="FAIL"), reduced()],
         ["map-1"],
     ),
-    "one failed after the other was done": (
+    "one failed after the other ended": (
         [mapped(0, 1, 5), mapped(1, 1, 6, state="FAIL"), reduced()],
         ["map-1"],
     ),
@@ -1232,44 +1246,44 @@ FAILED_BESIDE: dict[str, tuple[list[Events], list[str]]] = {
         [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 2, 7, state="ABORT"), reduced()],
         ["map-1", "map-2"],
     ),
-    "one that failed was tried again and went well": (
+    "one that failed was retried and succeeded": (
         [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 7), reduced()],
         [],
     ),
-    "one that failed was tried again, and still had not ended": (
+    "one that failed was retried, and had not ended yet": (
         [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 40), reduced()],
         ["map-1"],
     ),
-    "one that failed was tried again, and failed again": (
+    "one that failed was retried, and failed again": (
         [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 7, state="FAIL"), reduced()],
         ["map-2"],
     ),
-    "they are parts of nothing": (
-        [mapped(0, 1, 5, whole=None), mapped(1, 1, 4, state="FAIL", whole=None), reduced(whole=None)],
+    "they have no parent": (
+        [mapped(0, 1, 5, parent=None), mapped(1, 1, 4, state="FAIL", parent=None), reduced(parent=None)],
         ["map-1"],
     ),
-    "all of the next DAG's went well, and it is that which reads": (
-        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, whole=NEXT_DAG), reduced(whole=NEXT_DAG)],
+    "all of the next DAG run succeeded, and it reads": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, parent=NEXT_DAG), reduced(parent=NEXT_DAG)],
         [],
     ),
-    "all of the next DAG's went well, and it is this one that reads": (
-        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, whole=NEXT_DAG), reduced()],
+    "all of the next DAG run succeeded, and this one reads": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, parent=NEXT_DAG), reduced()],
         ["map-1"],
     ),
-    "the next DAG's began before all of this one's were done": (
-        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 9), mapped(2, 7, 12, whole=NEXT_DAG), reduced(whole=NEXT_DAG)],
+    "the next DAG run began before all of this one ended": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 9), mapped(2, 7, 12, parent=NEXT_DAG), reduced(parent=NEXT_DAG)],
         ["map-1"],
     ),
 }
 
 
-@pytest.mark.parametrize("past", FAILED_BESIDE)
+@pytest.mark.parametrize("past", CONCURRENT_FAILURES)
 @pytest.mark.parametrize("step", [1, -1])
-def test_a_run_that_failed_beside_others_is_found_unless_a_later_one_made_it_good(
+def test_a_failed_run_among_concurrent_ones_is_found_unless_a_later_one_succeeded(
     client: TestClient, past: str, step: int
 ) -> None:
-    told, failed = FAILED_BESIDE[past]
-    post(client, *[each for events in told for each in events][::step])
+    runs, failed = CONCURRENT_FAILURES[past]
+    post(client, *[each for events in runs for each in events][::step])
 
     answer = ask(client, "dataset:lake:whole")
 
@@ -1277,8 +1291,8 @@ def test_a_run_that_failed_beside_others_is_found_unless_a_later_one_made_it_goo
     assert sorted(found_runs) == failed
 
 
-def test_of_a_dag_that_is_asked_about_each_run_that_failed_beside_others_is_found(client: TestClient) -> None:
-    dag = minutes("dag-1", "dag", 0, 9, state="FAIL", whole=None)
+def test_for_a_dag_each_failed_run_among_concurrent_ones_is_found(client: TestClient) -> None:
+    dag = minutes("dag-1", "dag", 0, 9, state="FAIL", parent=None)
     post(client, *dag, *mapped(0, 1, 8), *mapped(1, 1, 4, state="FAIL"), *mapped(2, 2, 7, state="FAIL"))
 
     answer = ask(client, "job:etl:dag")
@@ -1287,9 +1301,9 @@ def test_of_a_dag_that_is_asked_about_each_run_that_failed_beside_others_is_foun
     assert {*found(answer)} == {("failed-run", "dag", 0), ("failed-run", "map", 1)}
 
 
-def test_what_runs_side_by_side_wrote_is_asked_about_with_each_of_them_that_failed(client: TestClient) -> None:
-    beside = [*mapped(0, 1, 4, state="FAIL"), *mapped(1, 1, 5), *mapped(2, 2, 6)]
-    post(client, *mapped(9, 1, 4, state="FAIL", whole=NEXT_DAG), *beside)
+def test_for_a_dataset_that_concurrent_runs_write_each_failed_one_is_found(client: TestClient) -> None:
+    concurrent = [*mapped(0, 1, 4, state="FAIL"), *mapped(1, 1, 5), *mapped(2, 2, 6)]
+    post(client, *mapped(9, 1, 4, state="FAIL", parent=NEXT_DAG), *concurrent)
 
     answer = ask(client, "dataset:lake:parts")
 
@@ -1298,9 +1312,14 @@ def test_what_runs_side_by_side_wrote_is_asked_about_with_each_of_them_that_fail
     assert found(answer) == [("failed-run", "map", 0)]
 
 
-def test_runs_that_went_well_side_by_side_each_wrote_what_was_read(client: TestClient) -> None:
+def test_concurrent_runs_that_succeeded_are_all_writers_of_what_was_read(client: TestClient) -> None:
     post(
-        client, *mapped(9, 1, 2, whole=NEXT_DAG), *mapped(0, 1, 2), *mapped(1, 2, 7), *mapped(2, 3, 8), *mapped(3, 4, 9)
+        client,
+        *mapped(9, 1, 2, parent=NEXT_DAG),
+        *mapped(0, 1, 2),
+        *mapped(1, 2, 7),
+        *mapped(2, 3, 8),
+        *mapped(3, 4, 9),
     )
     post(client, *reduced(began=8))
 
@@ -1311,9 +1330,7 @@ def test_runs_that_went_well_side_by_side_each_wrote_what_was_read(client: TestC
 
 
 @pytest.mark.parametrize(("began", "late"), [([1, 2, 3, 4, 5], []), ([1, 11, 21, 31, 41], ["map"])])
-def test_what_ran_side_by_side_as_parts_of_one_run_is_no_rhythm(
-    client: TestClient, began: list[int], late: list[str]
-) -> None:
+def test_concurrent_runs_of_one_parent_make_no_rhythm(client: TestClient, began: list[int], late: list[str]) -> None:
     post(client, *[each for number, minute in enumerate(began) for each in mapped(number, minute, minute + 8)])
     post(client, *run("reduce", 4, hour=14, inputs=[read("parts")], outputs=[written("whole")]))
 
