@@ -1,4 +1,4 @@
-"""Pasts: `asOf` and `logSize` on every read."""
+"""Past states: `asOf` and `logSize` on every read."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -35,27 +35,27 @@ from tests.support.app import RUN, Body, dataset, event, facet, get, post, schem
 from tests.support.reads import read_everything, without_members
 
 OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
-"""What a service that got other events, or at other times, says otherwise of the same event."""
+"""Members of an answer that differ between services with the same events, by what else they received and when."""
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs, second=st.none() | st.integers(-1, 60), size=st.none() | st.integers(0, 15))
-def test_a_past_answers_as_a_service_that_was_given_only_its_events(
+def test_a_past_state_answers_like_a_service_with_only_its_events(
     log: list[bytes], second: int | None, size: int | None
 ) -> None:
     as_of = None if second is None else f"2026-05-22T14:{23 + second // 60:02d}:{second % 60:02d}.000Z"
-    asked = {key: value for key, value in (("asOf", as_of), ("logSize", size)) if value is not None}
+    bounds = {key: value for key, value in (("asOf", as_of), ("logSize", size)) if value is not None}
     counted = [raw for raw in dict.fromkeys(log)][:size]
     counted = [raw for raw in counted if as_of is None or json.loads(raw)["eventTime"] <= as_of]
 
-    past = _answers(log, asked)
+    past = _answers(log, bounds)
 
-    assert past == _answers(counted, {key: value for key, value in asked.items() if key == "asOf"})
+    assert past == _answers(counted, {key: value for key, value in bounds.items() if key == "asOf"})
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.of_many_runs, second=st.integers(0, 59), other=st.integers(0, 59))
-def test_what_is_told_of_a_past_from_what_is_rendered_of_now_is_what_was_told_then(
+def test_a_past_state_answered_from_the_cached_present_equals_what_was_answered_then(
     log: list[bytes], second: int, other: int
 ) -> None:
     as_of, also = (f"2026-05-22T14:23:{each:02d}.000Z" for each in (second, other))
@@ -66,43 +66,43 @@ def test_what_is_told_of_a_past_from_what_is_rendered_of_now_is_what_was_told_th
         past = _comparable(read_everything(client, asOf=as_of))
 
     counted = [raw for raw in dict.fromkeys(log) if json.loads(raw)["eventTime"] <= as_of]
-    assert past == _answers(counted, {"asOf": as_of})  # which is now there, but for when silence is measured
+    assert past == _answers(counted, {"asOf": as_of})  # the present there, except for the time of silence
 
 
-@pytest.mark.parametrize("told", ["SSSS", "STSS", "STST", "SSST", "SSTT", "TSSS"])
-def test_a_run_met_the_version_it_met_then_whatever_a_run_that_still_spoke_told_of_the_dataset(
-    tmp_path: Path, told: str
+@pytest.mark.parametrize("schemas", ["SSSS", "STSS", "STST", "SSST", "SSTT", "TSSS"])
+def test_a_run_read_the_same_version_then_whatever_a_still_running_run_reported_since(
+    tmp_path: Path, schemas: str
 ) -> None:
     def orders(columns: str) -> list[dict[str, Any]]:
         return [dataset("orders", schema=schema(columns))]
 
-    first, between, again, since = told
+    first, other, second, last = schemas
     reader = {"job": {"namespace": "etl", "name": "reader"}, "inputs": [dataset("orders")]}
     log = [
         _at(5, run={"runId": "writer"}, outputs=orders(first)),
-        _at(7, run={"runId": "other"}, job={"namespace": "etl", "name": "other"}, outputs=orders(between)),
-        _at(9, run={"runId": "writer"}, outputs=orders(again)),
+        _at(7, run={"runId": "other"}, job={"namespace": "etl", "name": "other"}, outputs=orders(other)),
+        _at(9, run={"runId": "writer"}, outputs=orders(second)),
         _at(10, run={"runId": "met"}, **reader),
         _at(11, run={"runId": "met"}, eventType="COMPLETE", **reader),
-        _at(20, run={"runId": "writer"}, eventType="COMPLETE", outputs=orders(since)),
+        _at(20, run={"runId": "writer"}, eventType="COMPLETE", outputs=orders(last)),
     ]
 
-    past, alone = _told_before_the_last(tmp_path, log)
+    past, alone = _answers_before_the_last(tmp_path, log)
 
     assert past == alone
 
 
 @pytest.mark.parametrize("known", [{}, {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}])
-def test_a_source_that_its_job_began_to_read_since_was_one_without_a_job(tmp_path: Path, known: Body) -> None:
+def test_a_source_that_a_job_reads_only_since_had_no_job_then(tmp_path: Path, known: Body) -> None:
     source, target = {"namespace": "lake", "name": "t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}
     columns = facet(fields={"a": {"inputFields": [{**source, "field": "a"}]}})
-    told = event(eventTime="2026-05-22T14:23:02.000Z", outputs=[{**target, "facets": {"columnLineage": columns}}])
+    write = event(eventTime="2026-05-22T14:23:02.000Z", outputs=[{**target, "facets": {"columnLineage": columns}}])
     since = event(
         run={"runId": "0198f7d0-0000-7000-8000-000000000119"},
         eventTime="2026-05-22T14:23:19.000Z",
         inputs=[{**source, "facets": known}],
     )
-    log = [json.dumps(each).encode() for each in (told, since)]
+    log = [json.dumps(each).encode() for each in (write, since)]
     with served(tmp_path) as client:
         _send(client, log)
         read_everything(client)
@@ -111,7 +111,7 @@ def test_a_source_that_its_job_began_to_read_since_was_one_without_a_job(tmp_pat
     assert past == _answers(log[:1], {})
 
 
-def test_a_source_is_one_without_a_job_once_the_run_that_read_it_is_another_jobs(tmp_path: Path) -> None:
+def test_a_source_has_no_job_once_the_run_that_read_it_is_another_jobs(tmp_path: Path) -> None:
     source, run = {"namespace": "lake", "name": "t1"}, {"runId": "0198f7d0-0000-7000-8000-000000000119"}
     columns = facet(fields={"a": {"inputFields": [{**source, "field": "a"}]}})
     target = {"namespace": "lake", "name": "t2", "facets": {"columnLineage": columns}}
@@ -123,20 +123,20 @@ def test_a_source_is_one_without_a_job_once_the_run_that_read_it_is_another_jobs
         _send(client, log[:2])
         read_everything(client)
         _send(client, log[2:])
-        told = [
-            _comparable(read_everything(client, **asked))
-            for asked in ({}, {"asOf": "2026-05-22T14:23:02.000Z"}, {"logSize": 2})
+        answers = [
+            _comparable(read_everything(client, **bounds))
+            for bounds in ({}, {"asOf": "2026-05-22T14:23:02.000Z"}, {"logSize": 2})
         ]
 
-    assert told == [_answers(log, {}), _answers(log[:2], {}), _answers(log[:2], {})]
+    assert answers == [_answers(log, {}), _answers(log[:2], {}), _answers(log[:2], {})]
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59), few=st.sampled_from([0, 16]))
-def test_a_past_takes_in_what_happened_before_it_and_came_later(
+def test_a_past_state_includes_earlier_events_that_arrive_later(
     log: list[bytes], late: list[bytes], second: int, few: int
 ) -> None:
-    """Beyond a few events, those of a run that spoke again since are left out where rows tell what they say."""
+    """Beyond a few events, those of runs with newer events are skipped where stored rows hold their content."""
     as_of = f"2026-05-22T14:23:{second:02d}.000Z"
     with patch.object(cut_past, "_FEW", few), TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
@@ -149,29 +149,29 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
     assert past == _answers(counted, {"asOf": as_of})
 
 
-_WHOLES = ("day", "day"), ("root", "mart")
-"""The runs that another is a part of, and the jobs that it gives them."""
+_PARENTS = ("day", "day"), ("root", "mart")
+"""The parent and root of a run, each with the job that the run reports for it."""
 
 
 @pytest.mark.parametrize("then", [None, "mart", "year"])
-def test_the_root_of_a_jobs_newest_run_goes_by_the_job_that_it_had_then(tmp_path: Path, then: str | None) -> None:
-    day, root = ({"run": {"runId": name}, "job": {"namespace": "etl", "name": job}} for name, job in _WHOLES)
+def test_the_root_of_a_jobs_newest_run_has_the_job_that_it_had_then(tmp_path: Path, then: str | None) -> None:
+    day, root = ({"run": {"runId": name}, "job": {"namespace": "etl", "name": job}} for name, job in _PARENTS)
     part = {"runId": "part", "facets": {"parent": facet(**day, root=root)}}
-    told_then = [] if then is None else [_at(14, run={"runId": "root"}, job={"namespace": "etl", "name": then})]
+    events_then = [] if then is None else [_at(14, run={"runId": "root"}, job={"namespace": "etl", "name": then})]
     log = [
         _at(10, run=part),
         _at(12, run=part, eventType="COMPLETE"),
-        *told_then,
+        *events_then,
         _at(20, run={"runId": "root"}, job={"namespace": "etl", "name": "mart" if then == "year" else "year"}),
     ]
 
-    past, alone = _told_before_the_last(tmp_path, log)
+    past, alone = _answers_before_the_last(tmp_path, log)
 
     assert past == alone
 
 
-def test_a_past_of_a_stream_keeps_few_of_the_events_that_it_spoke_in(tmp_path: Path) -> None:
-    """It wrote a version of a table with each, two schemas in turns, and checked what it wrote."""
+def test_a_past_state_of_a_stream_keeps_few_of_its_events(tmp_path: Path) -> None:
+    """Each event writes a version of a table, with one of two schemas in turn, and has a check of it."""
     checks = [facet(assertions=[{"assertion": "fresh", "success": success}]) for success in (True, False)]
     log = [
         json.dumps(
@@ -194,17 +194,19 @@ def test_a_past_of_a_stream_keeps_few_of_the_events_that_it_spoke_in(tmp_path: P
     with served(tmp_path) as client:
         _send(client, log)
         get(client, f"/api/v1/summary?asOf={as_of}")
-        told = client.get("/metrics").text
+        metrics = client.get("/metrics").text
         past = _comparable(read_everything(client, asOf=as_of))
 
     assert past == _answers(log[:116], {})
-    (size,) = [line.split()[1] for line in told.splitlines() if line.startswith("headwater_pasts_bytes ")]
-    assert 4_000_000 <= float(size) < 4_000_000 + 20 * 13_000  # of a past, and of each event that it folded again
+    (size,) = [line.split()[1] for line in metrics.splitlines() if line.startswith("headwater_pasts_bytes ")]
+    assert 4_000_000 <= float(size) < 4_000_000 + 20 * 13_000  # of a past state, and of each event that it folded again
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs, late=logs.logs, second=st.integers(0, 59))
-def test_now_answers_as_if_nobody_had_asked_for_a_past(log: list[bytes], late: list[bytes], second: int) -> None:
+def test_the_present_answers_as_if_no_past_state_had_been_read(
+    log: list[bytes], late: list[bytes], second: int
+) -> None:
     as_of = f"2026-05-22T14:23:{second:02d}.000Z"
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         for part in (log, late):
@@ -219,7 +221,7 @@ _BEGIN_US = 1_779_459_780_000_000
 """2026-05-22T14:23:00Z: the first second of generated events."""
 
 
-def _sayings() -> st.SearchStrategy[EditItem]:
+def _edit_items() -> st.SearchStrategy[EditItem]:
     names = [DatasetId(each["namespace"], each["name"]) for each in logs.DATASETS[:4]]
     nodes = st.sampled_from([*map(target_of, names), *(target_of(JobId("etl", job)) for job in logs.JOBS)])
     columns = st.sampled_from([("field", *name, column) for name in names for column in logs.COLUMNS])
@@ -233,10 +235,10 @@ def _sayings() -> st.SearchStrategy[EditItem]:
 
 
 _edits = st.builds(
-    lambda number, second, saying: edit_entry(f"edit-{number}", _BEGIN_US + second * 1_000_000, None, [saying]).raw,
+    lambda number, second, item: edit_entry(f"edit-{number}", _BEGIN_US + second * 1_000_000, None, [item]).raw,
     st.integers(0, 2**32),
     st.integers(0, 59),
-    _sayings(),
+    _edit_items(),
 )
 
 
@@ -246,7 +248,7 @@ _edits = st.builds(
     second=st.none() | st.integers(0, 59),
     size=st.none() | st.integers(0, 12),
 )
-def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_alone(
+def test_a_past_state_of_a_log_with_edits_is_that_of_its_entries_alone(
     log: list[bytes], second: int | None, size: int | None
 ) -> None:
     until_us = None if second is None else _BEGIN_US + second * 1_000_000
@@ -259,7 +261,7 @@ def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_a
     assert past == _answers_of(counted, as_of)
 
 
-def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when_it_was_one(client: TestClient) -> None:
+def test_a_dataset_had_no_schema_then_although_the_run_that_wrote_it_changed_job_since(client: TestClient) -> None:
     post(client, _at(20, job={"namespace": "etl", "name": "mart"}, outputs=[dataset("orders", schema=schema("id"))]))
     get(client, "/api/v1/namespaces?asOf=2026-05-22T14:15:00Z")
     post(client, _at(10, job={"namespace": "etl", "name": "load"}, outputs=[dataset("orders")]))
@@ -271,7 +273,7 @@ def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when
     assert "schema" in [each["kind"] for each in found["changes"]]
 
 
-def test_a_dataset_that_was_dropped_and_written_again_was_a_dropped_one_then(client: TestClient) -> None:
+def test_a_dataset_that_was_dropped_and_written_again_is_dropped_as_of_the_time_between(client: TestClient) -> None:
     drop = dataset("y", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
     post(
         client,
@@ -287,9 +289,9 @@ def test_a_dataset_that_was_dropped_and_written_again_was_a_dropped_one_then(cli
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-@pytest.mark.parametrize("told", ["columnLineage", "lineage"])
-def test_a_column_told_to_come_from_another_spelling_of_a_name_came_from_that_dataset_then_too(
-    client: TestClient, told: str, is_read: bool
+@pytest.mark.parametrize("facet_name", ["columnLineage", "lineage"])
+def test_a_column_from_another_spelling_of_a_name_came_from_that_dataset_then_too(
+    client: TestClient, facet_name: str, is_read: bool
 ) -> None:
     used, spelt = ({"namespace": "s3://bucket", "name": name} for name in ("lake/t1", "/lake/t1"))
     source = {**spelt, "field": "b"}
@@ -298,25 +300,25 @@ def test_a_column_told_to_come_from_another_spelling_of_a_name_came_from_that_da
         "lineage": facet(inputs=[], fields={"x": {"inputs": [{**source, "type": "DATASET"}]}}),
     }
     write = {"inputs": [], "outputs": [{**used, "facets": {"schema": schema("b")}}]}
-    load = {"inputs": [used] if is_read else [], "outputs": [dataset("o", **{told: facets[told]})]}
+    load = {"inputs": [used] if is_read else [], "outputs": [dataset("o", **{facet_name: facets[facet_name]})]}
     post(client, event(eventTime="2026-05-22T14:03:00Z", job={"namespace": "etl", "name": "make"}, **write))
     post(client, event(eventTime="2026-05-22T14:07:00Z", run={"runId": "load"}, **load))
-    asked = (
+    reads = (
         "column-lineage?nodeId=dataset:lake:o",
         "lineage?nodeId=dataset:lake:o&depth=20",
         "impact?nodeId=dataset:s3://bucket:lake/t1&column=b",
         "flow?nodeId=dataset:lake:o&depth=20",
     )
-    before = [get(client, f"/api/v1/{each}") for each in asked]
+    before = [get(client, f"/api/v1/{each}") for each in reads]
     post(client, event(eventTime="2026-05-22T14:24:00Z", run={"runId": "later"}, inputs=[], outputs=[]))
 
-    assert [get(client, f"/api/v1/{each}&asOf=2026-05-22T14:10:00Z") for each in asked] == before
+    assert [get(client, f"/api/v1/{each}&asOf=2026-05-22T14:10:00Z") for each in reads] == before
 
 
-def test_a_name_that_a_declaration_takes_back_late_is_still_one_that_a_run_of_then_used(client: TestClient) -> None:
+def test_a_name_that_a_late_declaration_withdraws_is_still_used_by_a_run_of_then(client: TestClient) -> None:
     def declared(minute: int, *outputs: Body) -> Body:
-        told = _at(minute, job={"namespace": "etl", "name": "mart"}, outputs=[*outputs])
-        return {key: value for key, value in told.items() if key not in ("run", "eventType")}
+        run_event = _at(minute, job={"namespace": "etl", "name": "mart"}, outputs=[*outputs])
+        return {key: value for key, value in run_event.items() if key not in ("run", "eventType")}
 
     former = {"namespace": "s3://lake", "name": "s/t1"}
     renamed = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "s3a://lake", "name": "/s/t1/"})
@@ -340,32 +342,32 @@ def test_a_name_that_a_declaration_takes_back_late_is_still_one_that_a_run_of_th
     late=st.lists(logs.events, max_size=3),
     seconds=st.lists(st.integers(0, 59), min_size=1, max_size=2, unique=True),
 )
-def test_a_comparison_that_looks_only_where_something_may_be_otherwise_finds_all(
+def test_a_comparison_of_only_what_may_differ_finds_all_changes(
     log: list[bytes], late: list[bytes], seconds: list[int]
 ) -> None:
     ends = [f"2026-05-22T14:23:{each:02d}Z" for each in seconds]
-    asked = {"limit": 1000, **dict(zip(("from", "to"), ends, strict=False))}
+    params = {"limit": 1000, **dict(zip(("from", "to"), ends, strict=False))}
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
         for raw in log:
             store.add([_entry(raw)])
         with serving(store) as client:
-            _diff(client, **asked)  # from here on the pasts are kept in step
+            _diff(client, **params)  # from here on the past states follow the present
             _send(client, late)
 
             nodes: list[Body] = [{}, *({"nodeId": each} for each in NODES)]
-            found = [_diff(client, **asked, **of_node) for of_node in nodes]
+            changes = [_diff(client, **params, **of_node) for of_node in nodes]
             with patch.object(GraphDiff, "lay_out", _lay_out_everything):
-                everywhere = [_diff(client, **asked, **of_node) for of_node in nodes]
+                all_changes = [_diff(client, **params, **of_node) for of_node in nodes]
 
-    assert found == everywhere
+    assert changes == all_changes
 
 
 NODES = [*(f"dataset:lake:t{number}" for number in range(3)), "dataset:s3://lake:s/t1", "job:etl:load", "job:etl:dag"]
 
 
-def _diff(client: TestClient, **asked: object) -> Body:
-    answer = client.get("/api/v1/diff", params={key: str(value) for key, value in asked.items()})
-    assert answer.status_code in (200, 404)  # not every log tells of every node
+def _diff(client: TestClient, **params: object) -> Body:
+    answer = client.get("/api/v1/diff", params={key: str(value) for key, value in params.items()})
+    assert answer.status_code in (200, 404)  # not every log has every node
     body: Body = answer.json()
     return body
 
@@ -382,8 +384,8 @@ def _entry(raw: bytes) -> Entry:
     return entry_of(read(raw), "unsigned", None, 0)
 
 
-def _told_before_the_last(folder: Path, log: Sequence[Body]) -> tuple[object, object]:
-    """What is told of 14:15, which the last event is after, and by a service that was given the others alone."""
+def _answers_before_the_last(folder: Path, log: Sequence[Body]) -> tuple[object, object]:
+    """The answers as of 14:15, before the last event, and those of a service with all events but the last."""
     raws = [json.dumps(each).encode() for each in log]
     with served(folder) as client:
         _send(client, raws)
@@ -392,20 +394,20 @@ def _told_before_the_last(folder: Path, log: Sequence[Body]) -> tuple[object, ob
     return past, _answers(raws[:-1], {})
 
 
-def _answers_of(entries: Sequence[Entry], asked: dict[str, Any]) -> object:
+def _answers_of(entries: Sequence[Entry], bounds: dict[str, Any]) -> object:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
         for entry in entries:
             store.add([entry])
         with serving(store) as client:
-            return _comparable(read_everything(client, **asked))
+            return _comparable(read_everything(client, **bounds))
 
 
-def _answers(log: Sequence[bytes], asked: dict[str, Any]) -> object:
+def _answers(log: Sequence[bytes], bounds: dict[str, Any]) -> object:
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
-        if asked:
-            read_everything(client)  # what is kept of now is shared with a past where nothing was said since
-        return _comparable(read_everything(client, **asked))
+        if bounds:
+            read_everything(client)  # a past state shares what is cached of the present and has not changed since
+        return _comparable(read_everything(client, **bounds))
 
 
 def _send(client: TestClient, log: Sequence[bytes]) -> None:
@@ -414,8 +416,8 @@ def _send(client: TestClient, log: Sequence[bytes]) -> None:
 
 
 def _comparable(answers: dict[str, Body]) -> object:
-    told = {path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")}
-    return without_members(told, OWN_TO_A_SERVICE)
+    compared = {path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")}
+    return without_members(compared, OWN_TO_A_SERVICE)
 
 
 def _at(minute: int, **changes: object) -> dict[str, Any]:
@@ -440,7 +442,7 @@ def test_as_of_counts_event_times_and_log_size_counts_arrivals(tmp_path: Path) -
     }
 
 
-def test_the_schema_of_a_dataset_is_the_one_it_had(tmp_path: Path) -> None:
+def test_the_schema_of_a_dataset_as_of_a_time_is_the_one_it_had_then(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10, outputs=[dataset("orders", schema=schema("id"))]))
         post(client, _at(30, outputs=[dataset("orders", schema=schema("id", "price"))]))
@@ -471,11 +473,11 @@ def test_a_time_may_be_written_with_any_offset_or_in_milliseconds(tmp_path: Path
 
 
 _FINE = "2026-05-22T14:10:00.123"
-"""The millisecond of an event that tells its time to the microsecond, as answers show it."""
+"""The millisecond in which an event is, as answers show it; its own time has microseconds."""
 
 
 @pytest.mark.parametrize("as_of", [f"{_FINE}Z", "2026-05-22T16:10:00,123%2B02:00", "1779459000123"])
-def test_a_time_that_an_answer_shows_takes_in_the_event_that_it_is_of(tmp_path: Path, as_of: str) -> None:
+def test_a_time_as_an_answer_shows_it_includes_its_event(tmp_path: Path, as_of: str) -> None:
     later = event(run={"runId": "later"}, eventTime="2026-05-22T14:10:00.124Z")
     log = [json.dumps(each).encode() for each in (event(eventTime=f"{_FINE}456Z"), later)]
     with served(tmp_path) as client:
@@ -490,7 +492,7 @@ def test_a_time_that_an_answer_shows_takes_in_the_event_that_it_is_of(tmp_path: 
 
 
 @pytest.mark.parametrize("as_of", [f"{_FINE}455Z", f"{_FINE}4Z", f"{_FINE}000Z", "2026-05-22T14:10:00.122Z"])
-def test_a_time_that_is_finer_than_a_millisecond_or_before_it_means_itself(tmp_path: Path, as_of: str) -> None:
+def test_a_time_that_is_finer_than_a_millisecond_or_earlier_is_exact(tmp_path: Path, as_of: str) -> None:
     with served(tmp_path) as client:
         post(client, event(eventTime=f"{_FINE}456Z"))
 
@@ -513,24 +515,24 @@ def test_a_time_that_is_finer_than_a_millisecond_or_before_it_means_itself(tmp_p
         ("logSize=99999999999999999999", "logSize"),
     ],
 )
-def test_a_bound_that_is_none_is_refused_by_its_name(tmp_path: Path, query: str, name: str) -> None:
+def test_an_invalid_bound_is_refused_by_name(tmp_path: Path, query: str, name: str) -> None:
     with served(tmp_path) as client:
-        answer = client.get(f"/api/v1/namespaces?{query}")
+        response = client.get(f"/api/v1/namespaces?{query}")
 
-    assert answer.status_code == 400
-    assert f"query param {name} " in answer.json()["message"]
+    assert response.status_code == 400
+    assert f"query param {name} " in response.json()["message"]
 
 
-def test_what_the_headers_say_gives_the_same_answer_again(tmp_path: Path) -> None:
+def test_the_bounds_in_the_headers_give_the_same_answer_again(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20, eventType="RUNNING"))
         before = client.get(f"/api/v1/jobs/runs/{RUN}")
         post(client, _at(15, eventType="COMPLETE"), _at(30, eventType="FAIL"))
-        said = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
+        bounds = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
 
-        again = client.get(f"/api/v1/jobs/runs/{RUN}", params=said)
+        again = client.get(f"/api/v1/jobs/runs/{RUN}", params=bounds)
 
-    assert said == {"asOf": "2026-05-22T14:20:00.000000Z", "logSize": "2"}
+    assert bounds == {"asOf": "2026-05-22T14:20:00.000000Z", "logSize": "2"}
     assert again.json() == before.json()
     assert again.headers["headwater-log-size"] == "2"
 
@@ -545,7 +547,7 @@ def test_what_the_headers_say_gives_the_same_answer_again(tmp_path: Path) -> Non
         "/stats/jobs?period=WEEK&timezone=Europe/Berlin",
     ],
 )
-def test_what_an_answer_takes_from_the_clock_is_the_same_when_it_is_asked_for_again(tmp_path: Path, read: str) -> None:
+def test_the_bounds_in_the_headers_repeat_an_answer_that_depends_on_the_clock(tmp_path: Path, read: str) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 60}
     kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
     stream = {"job": {"namespace": "etl", "name": "s", "facets": {"jobType": kind}}, "outputs": [dataset("t")]}
@@ -553,16 +555,16 @@ def test_what_an_answer_takes_from_the_clock_is_the_same_when_it_is_asked_for_ag
         post(client, _at(10, **stream))
         before = client.get(f"/api/v1{read}")
         post(client, _at(30, eventType="COMPLETE", **stream))
-        said = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
+        bounds = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
 
-        again = client.get(f"/api/v1{read}", params={**before.request.url.params, **said})
+        again = client.get(f"/api/v1{read}", params={**before.request.url.params, **bounds})
 
-    assert said["asOf"].startswith("2026-05-22T14:23:11")
+    assert bounds["asOf"].startswith("2026-05-22T14:23:11")
     assert again.json() == before.json()
     assert ("silent" in before.text) == ("stats" not in read)
 
 
-def test_an_answer_counts_an_event_that_is_ahead_of_the_clock_when_it_is_asked_for_again(tmp_path: Path) -> None:
+def test_the_bound_in_the_header_includes_an_event_that_is_ahead_of_the_clock(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(50))
 
@@ -572,7 +574,7 @@ def test_an_answer_counts_an_event_that_is_ahead_of_the_clock_when_it_is_asked_f
     assert before.json()["at"].startswith("2026-05-22T14:23:11")
 
 
-def test_what_was_not_there_yet_is_not_found_as_of_then(tmp_path: Path) -> None:
+def test_a_job_that_came_later_is_not_found_as_of_then(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20, run={"runId": "later"}, job={"namespace": "etl", "name": "later"}))
 
@@ -582,7 +584,7 @@ def test_what_was_not_there_yet_is_not_found_as_of_then(tmp_path: Path) -> None:
     assert answer.headers["headwater-as-of"] == "2026-05-22T14:19:00.000Z"
 
 
-def test_a_log_size_that_was_answered_stays_as_it_was(tmp_path: Path) -> None:
+def test_an_answer_by_log_size_stays_the_same_after_later_events(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20, eventType="RUNNING"))
         first = get(client, f"/api/v1/jobs/runs/{RUN}?logSize=1")
@@ -605,19 +607,19 @@ def test_times_between_two_events_share_one_replay(tmp_path: Path) -> None:
         assert "headwater_replay_seconds_count 1.0" in client.get("/metrics").text
 
 
-def test_pasts_are_given_up_beyond_the_memory_that_they_may_take(tmp_path: Path) -> None:
+def test_past_states_are_dropped_beyond_their_memory_limit(tmp_path: Path) -> None:
     with served(tmp_path, kept_mb=0.04) as client:
         post(client, _at(10), _at(20), _at(30), _at(40))
 
         for size in (1, 2, 3, 2):
             assert get(client, f"/api/v1/summary?logSize={size}")["events"]["stored"] == size
 
-        told = client.get("/metrics").text
-        assert "headwater_replay_seconds_count 4.0" in told
-        assert "headwater_pasts_bytes 26000.0" in told
+        metrics = client.get("/metrics").text
+        assert "headwater_replay_seconds_count 4.0" in metrics
+        assert "headwater_pasts_bytes 26000.0" in metrics
 
 
-def test_the_facets_of_a_job_are_those_that_it_had_also_by_a_run_that_turned_out_to_be_anothers(tmp_path: Path) -> None:
+def test_a_job_had_the_facets_of_a_run_that_moved_to_another_job_until_it_moved(tmp_path: Path) -> None:
     def load(query: str) -> dict[str, Any]:
         return {"namespace": "etl", "name": "load", "facets": {"sql": facet(query=query)}}
 
@@ -635,29 +637,29 @@ def test_the_facets_of_a_job_are_those_that_it_had_also_by_a_run_that_turned_out
     assert [each.get("sql", {}).get("query") for each in facets] == [None, "SELECT 1", "SELECT 2"]
 
 
-@pytest.mark.parametrize("is_started_anew", [False, True])
+@pytest.mark.parametrize("is_restarted", [False, True])
 @pytest.mark.parametrize("queries", ["1111", "1122", "1223", "1212", "1121", "1321", "2113"])
-def test_the_facets_of_a_job_are_those_that_it_had_whatever_was_told_again(
-    queries: str, is_started_anew: bool, tmp_path: Path
+def test_the_facets_of_a_job_are_those_that_it_had_whatever_was_repeated(
+    queries: str, is_restarted: bool, tmp_path: Path
 ) -> None:
     def load(query: str) -> dict[str, Any]:
         return {"namespace": "etl", "name": "load", "facets": {"sql": facet(query=query)}}
 
-    def told(client: TestClient) -> str:
+    def read_queries(client: TestClient) -> str:
         paths = [f"/api/v1/namespaces/etl/jobs/load?asOf=2026-05-22T14:{minute}:30Z" for minute in range(10, 14)]
         return "".join(get(client, path)["facets"]["sql"]["query"] for path in paths)
 
     with served(tmp_path) as client:
         post(client, *(_at(10 + at, run={"runId": f"run {at}"}, job=load(each)) for at, each in enumerate(queries)))
-        facets = None if is_started_anew else told(client)
-    if is_started_anew:
+        facets = None if is_restarted else read_queries(client)
+    if is_restarted:
         with served(tmp_path) as client:
-            facets = told(client)
+            facets = read_queries(client)
 
     assert facets == queries
 
 
-def test_what_a_job_was_told_the_same_again_is_known_of_a_past_without_a_look_at_events(tmp_path: Path) -> None:
+def test_a_repeated_facet_has_the_time_since_when_it_is_unchanged(tmp_path: Path) -> None:
     job = {"namespace": "etl", "name": "load", "facets": {"sql": facet(query="SELECT 1")}}
     with served(tmp_path) as client:
         post(client, *(_at(10 + at, run={"runId": f"run {at}"}, job=job) for at in range(9)))
@@ -670,7 +672,7 @@ def test_what_a_job_was_told_the_same_again_is_known_of_a_past_without_a_look_at
     assert load.facets["sql"].stamp.time_us - load.unchanged_since["sql"] == 8 * 60_000_000
 
 
-def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path: Path) -> None:
+def test_a_deleted_job_that_ran_again_by_then_is_found_as_of_then(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10))
         client.delete("/api/v1/namespaces/etl/jobs/load").raise_for_status()
@@ -683,56 +685,56 @@ def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path:
     assert [each.status_code for each in (deleted, before, again)] == [404, 200, 200]
 
 
-def test_what_is_said_of_a_dataset_since_is_in_no_answer_of_a_past_that_is_kept(tmp_path: Path) -> None:
+def test_a_tag_added_since_is_not_in_the_answer_of_a_cached_past_state(tmp_path: Path) -> None:
     lineage = "/api/v1/lineage?nodeId=dataset:lake:orders"
     with served(tmp_path) as client:
         post(client, _at(10, outputs=[dataset("orders")]), _at(30, run={"runId": "other"}, outputs=[dataset("items")]))
         get(client, f"{lineage}&asOf=2026-05-22T14:20:00Z&depth=0")
 
         client.post("/api/v1/namespaces/lake/datasets/orders/tags/GOLD").raise_for_status()
-        told = {
+        nodes = {
             query: {node["id"]: node["data"] for node in get(client, lineage + query)["graph"]}
             for query in ("", "&asOf=2026-05-22T14:20:00Z")
         }
 
-    tags = {query: data["dataset:lake:orders"]["tags"] for query, data in told.items()}
+    tags = {query: data["dataset:lake:orders"]["tags"] for query, data in nodes.items()}
     assert tags == {"": ["GOLD"], "&asOf=2026-05-22T14:20:00Z": []}
 
 
-def test_names_that_people_parted_since_are_one_dataset_in_what_is_counted_of_then(tmp_path: Path) -> None:
-    parted = {"name": {"namespace": "lake", "name": "orders"}, "other": {"namespace": "hive", "name": "s.orders"}}
-    alias = facet(identifiers=[{**parted["other"], "type": "TABLE"}])
+def test_names_that_were_separated_since_count_as_one_dataset_then(tmp_path: Path) -> None:
+    names = {"name": {"namespace": "lake", "name": "orders"}, "other": {"namespace": "hive", "name": "s.orders"}}
+    alias = facet(identifiers=[{**names["other"], "type": "TABLE"}])
     read = [dataset("orders", symlinks=alias), dataset("s.orders", "hive")]
     counts = {}
     with served(tmp_path) as client:
         post(client, _at(10, inputs=read), _at(30, run={"runId": "later"}))
         for when in ("before", "since"):
-            told = (get(client, f"/api/v1/summary{query}") for query in ("", "?asOf=2026-05-22T14:20:00Z"))
-            counts[when] = [(each["datasets"], each["edges"]) for each in told]
-            client.post("/api/v1/identity/apart", json=parted).raise_for_status()
+            summaries = (get(client, f"/api/v1/summary{query}") for query in ("", "?asOf=2026-05-22T14:20:00Z"))
+            counts[when] = [(each["datasets"], each["edges"]) for each in summaries]
+            client.post("/api/v1/identity/apart", json=names).raise_for_status()
 
     assert counts == {"before": [(1, 1), (1, 1)], "since": [(2, 2), (1, 1)]}
 
 
-def test_a_kept_past_counts_a_run_whose_dataset_was_declared_anew(tmp_path: Path) -> None:
-    def told(source: str) -> Body:
+def test_a_cached_past_state_counts_a_run_whose_dataset_was_declared_again(tmp_path: Path) -> None:
+    def made_of(source: str) -> Body:
         return dataset("t", columnLineage=facet(fields={"a": {"inputFields": [{**dataset(source), "field": "a"}]}}))
 
     def declared(minute: int) -> Body:
-        return {"eventTime": f"2026-05-22T14:{minute:02d}:00Z", "producer": "p", "dataset": told("said")}
+        return {"eventTime": f"2026-05-22T14:{minute:02d}:00Z", "producer": "p", "dataset": made_of("said")}
 
     with served(tmp_path) as client:
         post(client, declared(9), *(_at(minute, run={"runId": f"at {minute}"}) for minute in (30, 50)))
         flow = "/api/v1/flow?nodeId=dataset:lake:t&asOf=2026-05-22T14:30:00Z"
         get(client, flow)
-        post(client, declared(25), _at(4, outputs=[told("read")]), _at(17, eventType="COMPLETE"))
+        post(client, declared(25), _at(4, outputs=[made_of("read")]), _at(17, eventType="COMPLETE"))
 
         runs = {each["dataset"]["name"]: each["runs"] for each in get(client, flow)["sources"]}
 
     assert runs == {"read": 1, "said": 0}
 
 
-def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:
+def test_a_past_state_by_time_alone_needs_no_replay(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20), _at(30))
 
@@ -742,31 +744,29 @@ def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:
         assert "headwater_replay_seconds_count 0.0" in client.get("/metrics").text
 
 
-def test_names_are_told_why_they_are_one_without_a_replay_unless_they_were_called_one_since(tmp_path: Path) -> None:
+def test_the_evidence_of_an_identity_needs_a_replay_only_where_newer_evidence_came_since(tmp_path: Path) -> None:
     symlinks = facet(identifiers=[{"namespace": "glue", "name": "db.orders", "type": "TABLE"}])
     with served(tmp_path) as client:
         post(client, *(_at(minute, outputs=[dataset("orders", symlinks=symlinks)]) for minute in (10, 20, 40)))
         post(client, _at(5, outputs=[dataset("items")]))
-        said: dict[str, list[str]] = {}
+        last_seen: dict[str, list[str]] = {}
         replays: dict[str, str] = {}
-        for asked in (
+        for query in (
             "items&asOf=2026-05-22T14:15:00Z",
             "orders&asOf=2026-05-22T14:50:00Z",
             "orders&asOf=2026-05-22T14:30:00Z",
         ):
-            answer = get(client, f"/api/v1/identity?namespace=lake&name={asked}")
-            said[asked] = [each["lastSeen"] for each in answer["evidence"]]
+            answer = get(client, f"/api/v1/identity?namespace=lake&name={query}")
+            last_seen[query] = [each["lastSeen"] for each in answer["evidence"]]
             metrics = client.get("/metrics").text.splitlines()
-            replays[asked] = next(line for line in metrics if line.startswith("headwater_replay_seconds_count"))[-3:]
+            replays[query] = next(line for line in metrics if line.startswith("headwater_replay_seconds_count"))[-3:]
 
-    assert [*said.values()] == [[], ["2026-05-22T14:40:00.000Z"], ["2026-05-22T14:20:00.000Z"]]
+    assert [*last_seen.values()] == [[], ["2026-05-22T14:40:00.000Z"], ["2026-05-22T14:20:00.000Z"]]
     assert [*replays.values()] == ["0.0", "0.0", "1.0"]
 
 
-@pytest.mark.parametrize("is_started_anew", [False, True])
-def test_search_in_a_past_finds_what_was_known_then_also_what_a_declaration_replaced(
-    tmp_path: Path, is_started_anew: bool
-) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_search_as_of_a_time_finds_also_what_a_declaration_replaced_since(tmp_path: Path, is_restarted: bool) -> None:
     def declared(minute: int, name: str) -> Body:
         job = {"namespace": "etl", "name": "load_orders"}
         at = f"2026-05-22T14:{minute:02d}:00Z"
@@ -778,7 +778,7 @@ def test_search_in_a_past_finds_what_was_known_then_also_what_a_declaration_repl
     with served(tmp_path) as client:
         post(client, declared(10, "old_orders"), declared(30, "new_orders"), _at(40, outputs=[dataset("late_orders")]))
         past, now = found(client, "&asOf=2026-05-22T14:20:00Z"), found(client, "")
-    if is_started_anew:
+    if is_restarted:
         with served(tmp_path) as client:
             past = found(client, "&asOf=2026-05-22T14:20:00Z")
 
@@ -786,20 +786,20 @@ def test_search_in_a_past_finds_what_was_known_then_also_what_a_declaration_repl
     assert now == ["dataset:lake:late_orders", "job:etl:load_orders", "dataset:lake:new_orders"]
 
 
-def test_search_in_a_past_tells_a_dataset_from_a_job_of_the_same_name(tmp_path: Path) -> None:
+def test_search_as_of_a_time_lists_a_dataset_and_a_job_of_the_same_name(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10, job={"namespace": "lake", "name": "orders"}, outputs=[dataset("orders")]))
         post(client, _at(30, run={"runId": "later"}, job={"namespace": "etl", "name": "other"}))
 
-        found = get(client, "/api/v1/search?q=orders&asOf=2026-05-22T14:20:00Z")["results"]
+        results = get(client, "/api/v1/search?q=orders&asOf=2026-05-22T14:20:00Z")["results"]
 
-    assert sorted((each["type"], each["namespace"], each["name"]) for each in found) == [
+    assert sorted((each["type"], each["namespace"], each["name"]) for each in results) == [
         ("DATASET", "lake", "orders"),
         ("JOB", "lake", "orders"),
     ]
 
 
-def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
+def test_the_events_of_a_past_state_are_served_as_received(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(20, eventType="COMPLETE"), _at(10))
 
@@ -810,30 +810,30 @@ def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
     assert [each["index"] for each in of_run["events"]] == [1]
 
 
-def test_a_job_whose_run_was_that_of_others_then_was_heard_of_when_they_spoke(tmp_path: Path) -> None:
-    def part(run: str, minute: int, whole: str, job: str) -> Body:
-        told = facet(run={"runId": whole}, job={"namespace": "etl", "name": job})
-        return _at(minute, run={"runId": run, "facets": {"parent": told}})
+def test_a_job_known_only_by_its_child_runs_has_the_times_of_their_events_as_of_then(tmp_path: Path) -> None:
+    def part(run: str, minute: int, parent: str, job: str) -> Body:
+        parent_facet = facet(run={"runId": parent}, job={"namespace": "etl", "name": job})
+        return _at(minute, run={"runId": run, "facets": {"parent": parent_facet}})
 
     with served(tmp_path) as client:
         post(client, part("2", 20, "silent", "dag"), part("1", 10, "silent", "other"), _at(30, run={"runId": "1"}))
         post(client, part("1", 50, "another", "third"))
         read_everything(client)
-        asked = "asOf=2026-05-22T14:40:00Z"
-        listed = [each["name"] for each in get(client, f"/api/v1/jobs?{asked}")["jobs"]]
-        told = get(client, f"/api/v1/namespaces/etl/jobs/dag?{asked}")
-        (found,) = get(client, f"/api/v1/search?q=dag&{asked}")["results"]
+        bound = "asOf=2026-05-22T14:40:00Z"
+        listed = [each["name"] for each in get(client, f"/api/v1/jobs?{bound}")["jobs"]]
+        dag = get(client, f"/api/v1/namespaces/etl/jobs/dag?{bound}")
+        (found,) = get(client, f"/api/v1/search?q=dag&{bound}")["results"]
 
-    assert (told["createdAt"], told["updatedAt"]) == ("2026-05-22T14:10:00.000Z", "2026-05-22T14:30:00.000Z")
-    assert (listed[0], found["updatedAt"]) == ("dag", told["updatedAt"])
+    assert (dag["createdAt"], dag["updatedAt"]) == ("2026-05-22T14:10:00.000Z", "2026-05-22T14:30:00.000Z")
+    assert (listed[0], found["updatedAt"]) == ("dag", dag["updatedAt"])
 
 
 @pytest.mark.parametrize("second", [30, 75, 150])
-@pytest.mark.parametrize("is_told_lately", [True, False])
-def test_a_dataset_with_many_readers_was_heard_of_when_the_last_of_them_spoke_that_had(
-    tmp_path: Path, second: int, is_told_lately: bool
+@pytest.mark.parametrize("is_hub_recent", [True, False])
+def test_a_dataset_with_many_readers_has_the_time_of_the_last_readers_event_by_then(
+    tmp_path: Path, second: int, is_hub_recent: bool
 ) -> None:
-    log = _of_a_hub(70, [] if is_told_lately else [f"other{number}" for number in range(65)])
+    log = _of_a_hub(70, [] if is_hub_recent else [f"other{number}" for number in range(65)])
     until = _second(second)
     by_then = [each for each in log if each["eventTime"] <= until]
     reads = ("/api/v1/namespaces/lake/datasets/hub", "/api/v1/lineage?nodeId=dataset:lake:hub&depth=3", "/api/v1/jobs")
@@ -850,13 +850,13 @@ def test_a_dataset_with_many_readers_was_heard_of_when_the_last_of_them_spoke_th
 
 
 def _of_a_hub(readers: int, others: Sequence[str]) -> list[Body]:
-    """Two seconds after one another jobs read a dataset, the first of them to the end; then others something else."""
+    """Jobs read a dataset every two seconds, one of them until the end; the others then read another dataset."""
     hub, long = {"inputs": [dataset("hub", schema=schema("a"))]}, {"run": {"runId": "long"}, "job": _job("long")}
     log = [event(eventTime=_second(1), **long, **hub)]
     for number in range(readers):
-        told = {"run": {"runId": f"run{number}"}, "job": _job(f"job{number}"), "outputs": [dataset(f"out{number}")]}
-        log += [event(eventTime=_second(2 * number + 2), **told, **hub)]
-        log += [event(eventTime=_second(2 * number + 3), eventType="COMPLETE", **told, **hub)]
+        about = {"run": {"runId": f"run{number}"}, "job": _job(f"job{number}"), "outputs": [dataset(f"out{number}")]}
+        log += [event(eventTime=_second(2 * number + 2), **about, **hub)]
+        log += [event(eventTime=_second(2 * number + 3), eventType="COMPLETE", **about, **hub)]
     for name in others:
         log.append(event(eventTime=_second(74), run={"runId": name}, job=_job(name), inputs=[dataset("another")]))
     return [*log, event(eventTime=_second(180), eventType="COMPLETE", **long, **hub)]
@@ -870,7 +870,7 @@ def _second(second: int) -> str:
     return f"2026-05-22T14:{second // 60:02d}:{second % 60:02d}Z"
 
 
-def test_what_lay_around_a_node_takes_in_what_comes_late_and_names_that_come_to_be_one(tmp_path: Path) -> None:
+def test_the_graph_around_a_node_as_of_a_time_includes_late_events_and_new_aliases(tmp_path: Path) -> None:
     def run(minute: int, name: str, inputs: list[Body], outputs: list[Body]) -> Body:
         return _at(minute, run={"runId": name}, job=_job(name), inputs=inputs, outputs=outputs)
 
@@ -884,18 +884,18 @@ def test_what_lay_around_a_node_takes_in_what_comes_late_and_names_that_come_to_
     ]
     late = [run(15, "late", [c], [dataset("d")]), run(18, "alias", [also_b], [dataset("e")])]
 
-    def around(client: TestClient, asked: str) -> list[list[Body]]:
+    def around(client: TestClient, bound: str) -> list[list[Body]]:
         nodes = [f"dataset:lake:{name}" for name in "abc"] + ["job:etl:first", "job:etl:second"]
-        return [get(client, f"/api/v1/lineage?nodeId={node}&depth=3{asked}")["graph"] for node in nodes]
+        return [get(client, f"/api/v1/lineage?nodeId={node}&depth=3{bound}")["graph"] for node in nodes]
 
-    seen = []
+    graphs = []
     with served(tmp_path / "now") as client:
         post(client, *log)
         for each in (None, *late):
             post(client, *([] if each is None else [each]))
-            seen.append(around(client, "&asOf=2026-05-22T14:30:00Z"))
+            graphs.append(around(client, "&asOf=2026-05-22T14:30:00Z"))
     with served(tmp_path / "then") as client:
         post(client, *log[:2])
         for number, each in enumerate((None, *late)):
             post(client, *([] if each is None else [each]))
-            assert seen[number] == around(client, "")
+            assert graphs[number] == around(client, "")

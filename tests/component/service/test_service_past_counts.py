@@ -1,4 +1,4 @@
-"""What is counted of a past is taken over from now where it was the same, and is what its events alone come to."""
+"""Counts as of a time, partly taken over from the present, are those of the events until then alone."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ BEGIN_US = 1_779_459_780_000_000
 """2026-05-22T14:23:00Z: the first second of generated events."""
 
 
-class Following:
-    """What is known now, and pasts that follow it."""
+class KnowledgeWithPasts:
+    """The present knowledge, and past states that are kept up to date with it."""
 
     def __init__(self, store: SqliteStore) -> None:
         self.store = store
@@ -57,7 +57,7 @@ def new_store() -> Iterator[SqliteStore]:
         yield store
 
 
-def told(knowledge: Knowledge) -> Body:
+def overview_with_facets(knowledge: Knowledge) -> Body:
     """The overview, and the newest facets of each job and dataset."""
     graph = knowledge.graph
     datasets = {name: graph.digests_of(name) for name in graph.shown_datasets()}
@@ -70,37 +70,37 @@ def told(knowledge: Knowledge) -> Body:
     return {**overview(knowledge), "facets": [datasets, jobs]}
 
 
-def told_by(log: Sequence[bytes]) -> Body:
-    """The same of a service that was given only these events, by a look at each job and dataset."""
+def expected_overview(log: Sequence[bytes]) -> Body:
+    """The same of a service with only these events, counted by looking at each job and dataset."""
     with new_store() as store:
         knowledge = Knowledge(store, Graph(store.content))
         learn(store, knowledge, log)
-        return {**slow_overview(knowledge), "facets": told(knowledge)["facets"]}
+        return {**slow_overview(knowledge), "facets": overview_with_facets(knowledge)["facets"]}
 
 
-def until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
+def events_until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
     return [raw for raw in log if parse_event(raw).stamp.time_us <= until_us]
 
 
 @given(logs | of_many_runs, logs | of_many_runs, st.integers(0, 59), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)
-def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
+def test_the_overview_as_of_a_time_is_that_of_the_events_until_then(
     log: list[bytes], later: list[bytes], second: int, is_restarted: bool, is_only_counted: bool
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
-            service = Following(store) if is_restarted else service  # which knows merged facts alone
-            for heard in range(len(later) + 1):
+            service = KnowledgeWithPasts(store) if is_restarted else service  # which knows only merged facts
+            for learned in range(len(later) + 1):
                 overview(service.knowledge)
                 past = await service.known(until_us)
-                if is_only_counted and heard < len(later):  # and when they were heard of is asked after the events
+                if is_only_counted and learned < len(later):  # and the times of jobs are read after more events
                     summary(past, {}, 0)
-                elif heard in (0, len(later)):
-                    answer = told(past)
-                    assert answer == told_by(until(until_us, log + later[:heard]))
-                service.learn(later[heard : heard + 1])
+                elif learned in (0, len(later)):
+                    answer = overview_with_facets(past)
+                    assert answer == expected_overview(events_until(until_us, log + later[:learned]))
+                service.learn(later[learned : learned + 1])
             service.pasts.stop()
 
     until_us = BEGIN_US + second * 1_000_000
@@ -115,35 +115,35 @@ _plain_events = st.builds(
     st.integers(0, 3),
     st.integers(0, 59),
 )
-"""Of jobs of which only their runs tell."""
+"""Of jobs that appear only in their runs."""
 _either = st.lists(_plain_events, min_size=1, max_size=14) | st.lists(_plain_events | events, min_size=1, max_size=14)
 
 
 @given(_either, _either, st.integers(0, 59), st.integers(1, 3), st.permutations([None, "etl", "ops"]))
 @settings(deadline=None, max_examples=100)
-def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
-    log: list[bytes], later: list[bytes], second: int, most: int, asked: list[str | None]
+def test_the_newest_jobs_as_of_a_time_are_those_of_the_events_until_then(
+    log: list[bytes], later: list[bytes], second: int, most: int, namespaces: list[str | None]
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
-            for heard in range(len(later) + 1):
+            for learned in range(len(later) + 1):
                 past = await service.known(until_us)
-                for namespace in asked:
+                for namespace in namespaces:
                     newest = await result_in_slices(past.job_tallies.newest(most, namespace))
                     answer = newest.page(most), len(newest)
-                    if heard in (0, len(later)):
-                        assert answer == newest_told_by(until(until_us, log + later[:heard]), most, namespace)
-                service.learn(later[heard : heard + 1])
+                    if learned in (0, len(later)):
+                        assert answer == expected_newest(events_until(until_us, log + later[:learned]), most, namespace)
+                service.learn(later[learned : learned + 1])
             service.pasts.stop()
 
     until_us = BEGIN_US + second * 1_000_000
     asyncio.run(compared())
 
 
-def newest_told_by(log: Sequence[bytes], most: int, namespace: str | None = None) -> tuple[list[JobId], int]:
-    """The same of a service that was given only these events, and how many jobs there are."""
+def expected_newest(log: Sequence[bytes], most: int, namespace: str | None = None) -> tuple[list[JobId], int]:
+    """The same of a service with only these events, and the number of jobs."""
     with new_store() as store:
         knowledge = Knowledge(store, Graph(store.content))
         learn(store, knowledge, log)
@@ -153,12 +153,12 @@ def newest_told_by(log: Sequence[bytes], most: int, namespace: str | None = None
 
 @given(logs, logs, st.integers(0, 59))
 @settings(deadline=None, max_examples=60)
-def test_jobs_as_of_a_time_have_the_runs_that_the_events_until_then_tell(
+def test_jobs_as_of_a_time_have_the_runs_of_the_events_until_then(
     log: list[bytes], later: list[bytes], second: int
 ) -> None:
     async def compared() -> None:
         with new_store() as store, new_store() as other:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
             for raw in (*later, None):
                 job_details(service.knowledge)
@@ -166,17 +166,17 @@ def test_jobs_as_of_a_time_have_the_runs_that_the_events_until_then_tell(
                 answer = job_details(past)
                 service.learn([] if raw is None else [raw])
             service.pasts.stop()
-            learn(other, Knowledge(other, Graph(other.content)), until(until_us, log + later))
+            learn(other, Knowledge(other, Graph(other.content)), events_until(until_us, log + later))
             assert answer == job_details(fresh(other))
 
     until_us = BEGIN_US + second * 1_000_000
     asyncio.run(compared())
 
 
-def test_a_spelling_of_which_only_facets_tell_is_counted_as_the_name_that_comes_to_be_used(tmp_path: Path) -> None:
-    """Two sources of one column are the same from then on."""
+def test_two_spellings_in_facets_count_as_one_dataset_once_its_name_is_used(tmp_path: Path) -> None:
+    """The two sources of one column are the same from then on."""
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        service = Following(store)
+        service = KnowledgeWithPasts(store)
         service.learn([_event(1, "mart", columns="s3://lake s/t1", more="s3a://lake s/t1/")])
         before = overview(service.knowledge)["counts"]
 
@@ -188,16 +188,16 @@ def test_a_spelling_of_which_only_facets_tell_is_counted_as_the_name_that_comes_
         assert after["counts"][-1] == 1
 
 
-def test_a_job_that_a_run_of_then_turned_out_to_be_of_is_not_counted_as_of_then(tmp_path: Path) -> None:
+def test_a_job_to_which_a_run_moved_since_is_not_counted_as_of_then(tmp_path: Path) -> None:
     async def compared() -> None:
-        service = Following(store)
+        service = KnowledgeWithPasts(store)
         service.learn(log)
         overview(service.knowledge)
 
         past = await service.known(BEGIN_US + 2_000_000)
 
         assert past.job_tallies.shown == 1
-        assert told(past) == told_by(log[:1])
+        assert overview_with_facets(past) == expected_overview(log[:1])
         service.pasts.stop()
 
     log = [_event(1, "", run="run 1"), _event(3, "", run="run 1")]
@@ -205,14 +205,14 @@ def test_a_job_that_a_run_of_then_turned_out_to_be_of_is_not_counted_as_of_then(
         asyncio.run(compared())
 
 
-def test_what_a_run_wrote_is_counted_as_of_then_as_written_by_the_job_that_it_was_of(tmp_path: Path) -> None:
+def test_what_a_run_wrote_counts_as_written_by_the_job_that_the_run_had_then(tmp_path: Path) -> None:
     async def compared() -> None:
-        service = Following(store)
+        service = KnowledgeWithPasts(store)
         service.learn(log)
 
         past = await service.known(BEGIN_US + 1_000_000)
 
-        assert told(past) == told_by(log[1:])
+        assert overview_with_facets(past) == expected_overview(log[1:])
         service.pasts.stop()
 
     log = [
@@ -224,30 +224,30 @@ def test_what_a_run_wrote_is_counted_as_of_then_as_written_by_the_job_that_it_wa
         asyncio.run(compared())
 
 
-def test_a_name_without_a_namespace_is_counted_as_of_then_as_the_one_that_claimed_it_then(tmp_path: Path) -> None:
+def test_a_name_without_a_namespace_counts_as_the_dataset_that_claimed_it_then(tmp_path: Path) -> None:
     async def compared(name: str, log: Sequence[bytes]) -> None:
         with closing(SqliteStore(tmp_path / name)) as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
             overview(service.knowledge)
 
             past = await service.known(BEGIN_US + 1_000_000)
 
-            assert told(past) == told_by(log[:2])
+            assert overview_with_facets(past) == expected_overview(log[:2])
             service.pasts.stop()
 
     asyncio.run(compared("declared", [_event(0, ""), _claim(1, "t1"), _claim(2, "t0")]))
     claimed_since = _event(2, "nowhere", "", claimed_by="t0")
     asyncio.run(compared("used", [_claim(0, "t1"), _event(1, "t1"), claimed_since]))
-    told_by_runs = [
+    claimed_by_runs = [
         _event(second, "nowhere", "", claimed_by=name) for second, name in ((0, "t1"), (1, "t1"), (2, "t0"))
     ]
-    asyncio.run(compared("told", told_by_runs))
+    asyncio.run(compared("reported", claimed_by_runs))
 
 
-def test_a_past_of_which_runs_are_runs_behind_counts_namespaces_by_those_until_then(tmp_path: Path) -> None:
+def test_a_past_state_counts_namespaces_by_the_runs_until_then(tmp_path: Path) -> None:
     async def compared() -> None:
-        service = Following(store)
+        service = KnowledgeWithPasts(store)
         service.learn(log)
         overview(service.knowledge)
         past = await service.known(BEGIN_US + 4_000_000)
@@ -256,7 +256,7 @@ def test_a_past_of_which_runs_are_runs_behind_counts_namespaces_by_those_until_t
 
         past = await service.known(BEGIN_US + 4_000_000)
 
-        assert told(past) == told_by([*log[:3], later[0]])
+        assert overview_with_facets(past) == expected_overview([*log[:3], later[0]])
         service.pasts.stop()
 
     log = [_event(second, "t1", namespace) for second, namespace in ((1, "a"), (2, "b"), (3, "a"), (7, "a"), (8, "b"))]
@@ -266,7 +266,7 @@ def test_a_past_of_which_runs_are_runs_behind_counts_namespaces_by_those_until_t
 
 
 def _claim(second: int, name: str) -> bytes:
-    """A dataset of which only its name is known is said to be this one."""
+    """An event that declares the dataset without a namespace to be this one."""
     return (
         f'{{"eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
         f'"dataset": {{"namespace": "", "name": "nowhere", "facets": {{{_symlinks(name)}}}}}}}'
@@ -307,7 +307,7 @@ def _event(
 def test_past_states_are_freed_when_the_service_stops() -> None:
     async def freed() -> list[bool]:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn([_event(1, "t1"), _event(2, "t2")])
             derived = await service.pasts.past(AsOf(BEGIN_US + 1_000_000))
             replayed = await service.pasts.past(AsOf(log_size=1))

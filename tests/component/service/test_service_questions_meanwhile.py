@@ -1,4 +1,4 @@
-"""Questions that give others their turn are answered whatever the graph is told meanwhile."""
+"""Questions that yield to other tasks are answered whatever the graph learns meanwhile."""
 
 import asyncio
 import contextlib
@@ -22,39 +22,39 @@ from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, impact
 from headwater.service.views.path import path
 from headwater.service.views.upstream import upstream_runs
-from tests.component.service.test_service_past_counts import BEGIN_US, Following, new_store
+from tests.component.service.test_service_past_counts import BEGIN_US, KnowledgeWithPasts, new_store
 from tests.support.app import Body, dataset, event
 from tests.support.flights import columns, schema, source
 from tests.support.logs import events, logs
 
-Ask = Callable[[Following, Past, DatasetId], Awaitable[object]]
+Ask = Callable[[KnowledgeWithPasts, Past, DatasetId], Awaitable[object]]
 
 
-async def _diff(service: Following, past: Past, name: DatasetId) -> object:
+async def _diff(service: KnowledgeWithPasts, past: Past, name: DatasetId) -> object:
     before = await service.pasts.past(AsOf(BEGIN_US + 20_000_000))
     query = diff.DiffQuery(name.node_id, None, 100, 0)
     return await diff.diff(before, past, query, service.store.another_reader)
 
 
-async def _upstream(_: Following, past: Past, name: DatasetId) -> None:
+async def _upstream(_: KnowledgeWithPasts, past: Past, name: DatasetId) -> None:
     known = past.knowledge
     for run_id in [run_id for job in known.graph.writers(name) for run_id in known.graph.jobs[job].runs]:
         await upstream_runs(known, known.run(run_id), 20)
 
 
-async def _causes_of_jobs(_: Following, past: Past, name: DatasetId) -> None:
+async def _causes_of_jobs(_: KnowledgeWithPasts, past: Past, name: DatasetId) -> None:
     for job in sorted(past.knowledge.graph.writers(name)):
         if past.knowledge.is_job(job):
             await root_cause(past.knowledge, Question(job, None, 20))
 
 
-async def _impact_of_jobs(_: Following, past: Past, name: DatasetId) -> None:
+async def _impact_of_jobs(_: KnowledgeWithPasts, past: Past, name: DatasetId) -> None:
     for job in sorted(past.knowledge.graph.readers(name)):
         if past.knowledge.is_job(job):
             await impact(past.knowledge, job, None, Page(100))
 
 
-ASKED: Sequence[Ask] = (
+QUESTIONS: Sequence[Ask] = (
     lambda _, past, name: impact(past.knowledge, name, None, Page(100)),
     _impact_of_jobs,
     lambda _, past, name: impact(past.knowledge, name, Change("drop"), Page(100)),
@@ -71,30 +71,30 @@ ASKED: Sequence[Ask] = (
 
 @contextlib.contextmanager
 def turns_after_each_step() -> Iterator[None]:
-    """Whoever gives others their turn after a while gives it after each step: by the clock it took a second."""
+    """Code that yields after some time yields after each step: by its clock, each takes a second."""
     with mock.patch("time.perf_counter", side_effect=count()):
         yield
 
 
 def _written(kind: str, number: int, second: int, way: tuple[str, int]) -> bytes:
-    """The dataset t1, t2 or t3 is made from the one before it, as a run, a job's or the dataset's declaration tells."""
+    """An event of a run, a job or a dataset, by which t1, t2 or t3 is made from the dataset before it."""
     shape, run = way
-    made = [source(f"t{number}", "a", "DIRECT", "IDENTITY")] if shape != "nothing" else []
-    facets = {"columnLineage": columns([], a=made)} if shape != "untold" else {}
-    told = dataset(f"t{number + 1}", schema=schema(a="int", b="int"), **facets)
+    sources = [source(f"t{number}", "a", "DIRECT", "IDENTITY")] if shape != "nothing" else []
+    facets = {"columnLineage": columns([], a=sources)} if shape != "unreported" else {}
+    output = dataset(f"t{number + 1}", schema=schema(a="int", b="int"), **facets)
     body: Body = event(
         eventType="COMPLETE",
         eventTime=f"2026-05-22T14:23:{second:02d}Z",
         run={"runId": f"0198f7d0-0000-7000-8000-{run:012d}"},
         job={"namespace": "etl", "name": f"job{(number + (shape == 'other job')) % 3}"},
         inputs=[dataset(f"t{number}", schema=schema(a="int"))],
-        outputs=[told],
+        outputs=[output],
     )
     if kind != "run":
         body = {member: value for member, value in body.items() if member not in ("run", "eventType")}
     if kind == "dataset":
         body = {member: value for member, value in body.items() if member not in ("job", "inputs", "outputs")}
-        body["dataset"] = told
+        body["dataset"] = output
     return json.dumps(body).encode()
 
 
@@ -104,55 +104,55 @@ _chains = st.lists(
         st.sampled_from(["run", "run", "job", "dataset"]),
         st.integers(0, 2),
         st.integers(0, 59),
-        st.tuples(st.sampled_from(["told", "told", "untold", "nothing", "other job"]), st.integers(0, 9)),
+        st.tuples(st.sampled_from(["reported", "reported", "unreported", "nothing", "other job"]), st.integers(0, 9)),
     ),
     min_size=4,
     max_size=16,
 )
-"""Logs of few datasets in a row, of which every event tells anew what one is made from."""
+"""Logs of a chain of few datasets, in which every event reports what one is made from."""
 
 
-async def _told_meanwhile(service: Following, past: Past, later: Sequence[bytes]) -> None:
-    """Everybody asks at once, and one more event is learned in each turn that they give to others."""
+async def _ask_while_learning(service: KnowledgeWithPasts, past: Past, later: Sequence[bytes]) -> None:
+    """Ask all questions at once, and learn one more event each time that they yield."""
     names = [DatasetId("lake", f"t{number}") for number in range(4)]
     known = filter(past.knowledge.is_dataset, names)
-    asked = [asyncio.ensure_future(ask(service, past, name)) for name in known for ask in ASKED]
+    questions = [asyncio.ensure_future(ask(service, past, name)) for name in known for ask in QUESTIONS]
     for raw in later:
         await asyncio.sleep(0)
         service.learn([raw])
-    for answer in await asyncio.gather(*asked, return_exceptions=True):
+    for answer in await asyncio.gather(*questions, return_exceptions=True):
         if isinstance(answer, BaseException) and not isinstance(answer, HeadwaterError):
             raise answer
 
 
 @given(_chains | logs, _chains | st.lists(events, min_size=1, max_size=16), st.integers(0, 59) | st.none())
 @settings(deadline=None, max_examples=15)
-def test_a_question_is_answered_whatever_is_told_meanwhile(
+def test_a_question_is_answered_whatever_is_learned_meanwhile(
     log: list[bytes], later: list[bytes], second: int | None
 ) -> None:
-    async def asked() -> None:
+    async def ask_all() -> None:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
             past = await service.pasts.past(AsOf(None if second is None else BEGIN_US + second * 1_000_000))
-            await _told_meanwhile(service, past, later)
+            await _ask_while_learning(service, past, later)
             service.pasts.stop()
 
     with turns_after_each_step():
-        asyncio.run(asked())
+        asyncio.run(ask_all())
 
 
-def test_a_past_that_a_late_event_is_not_yet_part_of_has_each_job_that_touches_its_datasets() -> None:
-    log = [_written("run", 1, 16, ("untold", 4)), _written("run", 0, 48, ("told", 1))]
-    late = _written("run", 2, 13, ("told", 1))  # of a run that spoke only later, till now
+def test_a_past_state_without_a_late_event_has_each_job_that_uses_its_datasets() -> None:
+    log = [_written("run", 1, 16, ("unreported", 4)), _written("run", 0, 48, ("reported", 1))]
+    late = _written("run", 2, 13, ("reported", 1))  # of a run that reported only later, until now
 
-    async def asked() -> None:
+    async def ask_all() -> None:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
             past = await service.pasts.past(AsOf(BEGIN_US + 47_000_000))
             service.learn([late])
-            await _told_meanwhile(service, past, [])
+            await _ask_while_learning(service, past, [])
             service.pasts.stop()
 
-    asyncio.run(asked())
+    asyncio.run(ask_all())

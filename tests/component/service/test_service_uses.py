@@ -13,7 +13,7 @@ from headwater.graph.impact.uses import ReportedUse, Since, Uses
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
-from tests.component.service.test_service_past_counts import BEGIN_US, Following, new_store
+from tests.component.service.test_service_past_counts import BEGIN_US, KnowledgeWithPasts, new_store
 from tests.support.app import Body, dataset, event, facet
 from tests.support.flights import columns, source
 from tests.support.logs import logs
@@ -100,7 +100,7 @@ def test_what_later_runs_say_is_what_a_look_at_each_of_them_comes_to(
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
-            service = Following(store)
+            service = KnowledgeWithPasts(store)
             service.learn(log)
             for heard in range(len(later) + 1):
                 if is_asked_often or heard in (0, len(later)):
