@@ -1,4 +1,4 @@
-"""The commands that ask a service, for one who may not know everything that they come across."""
+"""The commands that query a service, for a caller who may not see everything on the way."""
 
 import json
 import re
@@ -69,13 +69,13 @@ EVENTS = [
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service that asks who calls; the commands' caller has the scopes etl and lake."""
+    """A service with access control; the commands' caller has the scopes etl and lake."""
     home = tmp_path_factory.mktemp("home")
     with running(home, "--access") as service, pytest.MonkeyPatch.context() as environment:
         environment.setenv("HEADWATER_HOME", str(home))
-        made = key("admin", service.url, "--role", "admin")
+        admin_key = key("admin", service.url, "--role", "admin")
         for each in EVENTS:
-            headers = {"authorization": f"Bearer {made}"}
+            headers = {"authorization": f"Bearer {admin_key}"}
             httpx.post(f"{service.url}/api/v1/lineage", json=each, headers=headers).raise_for_status()
         scoped = key("team", service.url, "--role", "read", "--scope", "etl", "--scope", "lake")
         environment.setenv("HEADWATER_TOKEN", scoped)
@@ -83,13 +83,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def key(name: str, url: str, *grants: str) -> str:
-    return told("access", "key", "create", name, *grants, "--url", url).strip()
+    return output_of("access", "key", "create", name, *grants, "--url", url).strip()
 
 
-def told(*arguments: str) -> str:
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == (1 if "drop" in arguments else 0), done.output  # here it breaks something each time
-    return done.stdout
+def output_of(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == (1 if "drop" in arguments else 0), result.output  # here every drop breaks something
+    return result.stdout
 
 
 COMMANDS = [
@@ -111,32 +111,32 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("form", [(), ("--json",)], ids=["people", "scripts"])
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_command_shows_what_its_caller_may_know_and_names_nothing_else(
+def test_a_command_shows_what_its_caller_may_see_and_names_nothing_else(
     url: str, command: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
-    said = told(*command, *form, "--url", url)
+    output = output_of(*command, *form, "--url", url)
 
-    assert said
-    assert "zz_" not in said
+    assert output
+    assert "zz_" not in output
 
 
-def test_impact_says_what_befalls_what_it_may_not_name(url: str) -> None:
-    lines = told("impact", "raw", "--change", "drop", "--url", url).splitlines()
+def test_impact_shows_the_effect_on_redacted_nodes(url: str) -> None:
+    lines = output_of("impact", "raw", "--change", "drop", "--url", url).splitlines()
 
     assert [line for line in lines if "redacted-" in line and "breaks" in line]
     assert [line for line in lines if "redacted-" in line and "starved" in line]
 
 
-def test_root_cause_scores_what_it_may_not_name(url: str) -> None:
-    lines = told("root-cause", "costs", "--url", url).splitlines()
+def test_root_cause_scores_redacted_findings(url: str) -> None:
+    lines = output_of("root-cause", "costs", "--url", url).splitlines()
 
     assert [line.split()[1:4] for line in lines if "failed-run" in line] == [["0.45", "failed-run", "redacted"]]
 
 
-def test_impact_follows_a_column_through_what_it_may_not_name(url: str) -> None:
-    tree = told("impact", "raw:cents", "--change", "drop", "--url", url).partition("\n\n")[0].splitlines()
+def test_impact_follows_a_column_through_redacted_nodes(url: str) -> None:
+    tree = output_of("impact", "raw:cents", "--change", "drop", "--url", url).partition("\n\n")[0].splitlines()
 
     assert [re.sub("redacted-[0-9a-f]+", "?", line).strip("│├└─ ") for line in tree] == [
         "raw:cents",
@@ -146,8 +146,8 @@ def test_impact_follows_a_column_through_what_it_may_not_name(url: str) -> None:
     ]
 
 
-def test_trace_follows_a_column_through_what_it_may_not_name(url: str) -> None:
-    tree = told("trace", "costs:cost", "--url", url).splitlines()
+def test_trace_follows_a_column_through_redacted_nodes(url: str) -> None:
+    tree = output_of("trace", "costs:cost", "--url", url).splitlines()
 
     assert [re.sub("redacted-[0-9a-f]+", "?", line).strip("│├└─ ") for line in tree] == [
         "costs:cost",
@@ -156,8 +156,8 @@ def test_trace_follows_a_column_through_what_it_may_not_name(url: str) -> None:
     ]
 
 
-def test_a_walk_has_each_edge_of_what_it_may_not_name_once(url: str) -> None:
-    walked = json.loads(told("impact", "raw:cents", "--json", "--url", url))
+def test_each_edge_of_a_redacted_node_is_listed_once(url: str) -> None:
+    walked = json.loads(output_of("impact", "raw:cents", "--json", "--url", url))
 
     assert [node["distance"] for node in walked["nodes"]] == [0, 1, 2, 3]
     assert len(walked["edges"]) == 3

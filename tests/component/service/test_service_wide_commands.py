@@ -1,4 +1,4 @@
-"""`headwater trace` and `impact` say of a dataset with many columns what they say of one with few, and in few lines."""
+"""`headwater trace` and `impact` find the same for a dataset with many columns as for one with few, in few lines."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def keyed(size: int) -> list[Body]:
-    """Runs that sort orders by all of their columns, and take one column on from there."""
+    """Runs that sort orders by all of their columns, and then read one column of the result."""
     names = named(size)
     made = columns([source(f"orders-{size}", name, "INDIRECT", "SORT") for name in names])
     orders, ranks = dataset(f"orders-{size}", schema=schema(*names)), dataset(f"ranks-{size}", schema=schema(*names))
@@ -36,15 +36,15 @@ def keyed(size: int) -> list[Body]:
     ]
 
 
-def told(*arguments: str, status: int = 0) -> list[str]:
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == status, done.output
-    return done.stdout.splitlines()
+def lines_of(*arguments: str, status: int = 0) -> list[str]:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == status, result.output
+    return result.stdout.splitlines()
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    ("command", "start", "whole"),
+    ("command", "start", "whole_datasets"),
     [
         ("impact", "visits", ["visitors", "sums", "totals"]),
         ("impact", "visitors", ["totals"]),
@@ -54,19 +54,19 @@ def told(*arguments: str, status: int = 0) -> list[str]:
         ("trace", "totals", ["visitors", "visits"]),
     ],
 )
-def test_a_column_leads_to_all_columns_that_go_with_it_and_to_none_beside_it(
-    url: str, command: str, start: str, whole: list[str], size: int
+def test_a_column_leads_to_all_columns_of_the_datasets_that_use_it_whole_and_no_others(
+    url: str, command: str, start: str, whole_datasets: list[str], size: int
 ) -> None:
-    answer = json.loads("\n".join(told(command, f"{start}-{size}:c1", "--json", "--url", url)))
+    answer = json.loads("\n".join(lines_of(command, f"{start}-{size}:c1", "--json", "--url", url)))
 
     found = [node["name"] for node in answer["nodes"] if node["id"].startswith("datasetField:")]
     assert sorted(found) == sorted(
-        [f"{start}-{size}:c1", *(f"{each}-{size}:{name}" for each in whole for name in named(size))]
+        [f"{start}-{size}:c1", *(f"{each}-{size}:{name}" for each in whole_datasets for name in named(size))]
     )
 
 
-def test_the_ways_between_all_columns_of_two_datasets_can_be_followed_in_json(url: str) -> None:
-    answer = json.loads("\n".join(told("trace", "totals-101:c1", "--json", "--url", url)))
+def test_edges_between_all_columns_of_two_datasets_go_through_joint_nodes_in_json(url: str) -> None:
+    answer = json.loads("\n".join(lines_of("trace", "totals-101:c1", "--json", "--url", url)))
 
     edges = {(edge["origin"], edge["destination"]): edge["how"] for edge in answer["edges"]}
     assert edges["all-out-of:dataset:lake:visitors-101", "datasetField:lake:totals-101:c1"] == ["AGGREGATION"]
@@ -76,7 +76,7 @@ def test_the_ways_between_all_columns_of_two_datasets_can_be_followed_in_json(ur
 
 
 def test_trace_lists_few_columns_that_a_column_is_made_from_and_counts_many(url: str) -> None:
-    few, many = (told("trace", f"sums-{size}:c1", "--url", url) for size in SIZES)
+    few, many = (lines_of("trace", f"sums-{size}:c1", "--url", url) for size in SIZES)
 
     assert few == [
         "sums-3:c1",
@@ -87,8 +87,8 @@ def test_trace_lists_few_columns_that_a_column_is_made_from_and_counts_many(url:
     assert many == ["sums-101:c1", "└── visits-101  aggregation  101 columns"]
 
 
-def test_impact_lists_what_is_told_to_be_made_of_a_whole_dataset(url: str) -> None:
-    few, many = (told("impact", f"visitors-{size}:c1", "--url", url) for size in SIZES)
+def test_impact_lists_what_is_made_from_all_columns_of_a_dataset(url: str) -> None:
+    few, many = (lines_of("impact", f"visitors-{size}:c1", "--url", url) for size in SIZES)
 
     assert few == [
         "visitors-3:c1",
@@ -107,7 +107,7 @@ def test_impact_lists_what_is_told_to_be_made_of_a_whole_dataset(url: str) -> No
 
 
 def test_of_many_columns_impact_lists_those_that_lead_on(url: str) -> None:
-    few, many = (told("impact", f"orders-{size}:c1", "--url", url) for size in SIZES)
+    few, many = (lines_of("impact", f"orders-{size}:c1", "--url", url) for size in SIZES)
 
     assert few == [
         "orders-3:c1",
@@ -128,8 +128,8 @@ def test_of_many_columns_impact_lists_those_that_lead_on(url: str) -> None:
     ]
 
 
-def test_what_is_said_of_many_columns_stands_with_their_count(url: str) -> None:
-    few, many = (told("impact", f"orders-{size}:c1", "--change", "drop", "--url", url, status=1) for size in SIZES)
+def test_the_effect_on_many_columns_is_shown_with_their_count(url: str) -> None:
+    few, many = (lines_of("impact", f"orders-{size}:c1", "--change", "drop", "--url", url, status=1) for size in SIZES)
 
     assert few[1:3] == ["├── ranks-3:c0  sort  breaks", "├── ranks-3:c1  sort  breaks"]
     assert many[1:4] == [
@@ -139,8 +139,8 @@ def test_what_is_said_of_many_columns_stands_with_their_count(url: str) -> None:
     ]
 
 
-def test_many_columns_that_each_lead_on_to_many_are_counted_all_the_way(url: str) -> None:
-    assert told("trace", "totals-101:c1", "--url", url) == [
+def test_many_columns_that_each_lead_to_many_are_counted_at_every_step(url: str) -> None:
+    assert lines_of("trace", "totals-101:c1", "--url", url) == [
         "totals-101:c1",
         "└── visitors-101  aggregation  101 columns",
         "    ├── visits-101  identity  101 columns",
