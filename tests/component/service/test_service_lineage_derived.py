@@ -1,4 +1,4 @@
-"""Datasets made from others while no job is known between: `/lineage` draws them, and every question walks them."""
+"""Datasets derived from others without a job between them: `/lineage` shows the edges, every question follows them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def source(name: str, **members: object) -> dict[str, Any]:
     return {"namespace": "lake", "name": name, "type": "DATASET", **members}
 
 
-def told(second: int, name: str, **facets: object) -> dict[str, Any]:
+def dataset_event(second: int, name: str, **facets: object) -> dict[str, Any]:
     """A dataset event."""
     return {
         "eventTime": f"2026-05-22T14:23:{second:02d}Z",
@@ -49,17 +49,17 @@ def edges(client: TestClient, node_id: str, depth: int = 20) -> set[tuple[str, s
 
 def a_view_between_two_jobs(client: TestClient) -> None:
     post(client, ran(10, "load", ["raw"], ["orders"]))
-    post(client, told(11, "report_view", schema=schema("id"), lineage=facet(inputs=[source("orders")])))
+    post(client, dataset_event(11, "report_view", schema=schema("id"), lineage=facet(inputs=[source("orders")])))
     post(client, ran(12, "report", ["report_view"], ["mart"]))
 
 
-def test_a_source_that_only_column_lineage_names_is_an_edge_between_datasets_for_every_question(
+def test_a_source_named_only_by_column_lineage_is_an_edge_between_datasets_everywhere(
     client: TestClient,
 ) -> None:
-    fed = [{"namespace": "lake", "name": name, "field": "id"} for name in ("orders", "rates")]
-    told = facet(fields={"id": {"inputFields": fed}})
-    made = dataset("report", schema=schema("id"), columnLineage=told)
-    post(client, {**ran(10, "report", ["orders"], []), "outputs": [made]})
+    fields = [{"namespace": "lake", "name": name, "field": "id"} for name in ("orders", "rates")]
+    lineage = facet(fields={"id": {"inputFields": fields}})
+    report = dataset("report", schema=schema("id"), columnLineage=lineage)
+    post(client, {**ran(10, "report", ["orders"], []), "outputs": [report]})
 
     around = {start: edges(client, f"dataset:lake:{start}") for start in ("report", "rates")}
     reached = get(client, "/api/v1/impact?nodeId=dataset:lake:rates")["reached"]
@@ -68,7 +68,7 @@ def test_a_source_that_only_column_lineage_names_is_an_edge_between_datasets_for
     pasts = ({"asOf": "2026-05-22T14:23:10Z"}, {"logSize": 1})
     past = [client.get("/api/v1/lineage", params={"nodeId": "dataset:lake:rates", **then}).json() for then in pasts]
 
-    # by the facet rates feeds report; by its inputs the job does not read it: "Precedence rules" 2 and 3 of the guide
+    # The facet names rates as a source, the job's inputs do not: "Precedence rules" 2 and 3 of the guide.
     assert around["report"] == {("orders", "report"), ("report", "report"), ("rates", "report")}
     assert around["rates"] == {("rates", "report"), ("orders", "report"), ("report", "report")}
     assert past == [get(client, "/api/v1/lineage?nodeId=dataset:lake:rates")] * 2
@@ -76,10 +76,10 @@ def test_a_source_that_only_column_lineage_names_is_an_edge_between_datasets_for
     assert [node["id"] for node in columns] == ["datasetField:lake:rates:id", "datasetField:lake:report:id"]
 
 
-def test_such_an_edge_goes_once_the_job_is_told_to_read_the_source(client: TestClient) -> None:
-    told = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "rates", "field": "id"}]}})
-    made = dataset("out", schema=schema("id"), columnLineage=told)
-    post(client, {**ran(10, "load", [], []), "outputs": [made]})
+def test_such_an_edge_is_gone_once_the_job_reads_the_source(client: TestClient) -> None:
+    lineage = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "rates", "field": "id"}]}})
+    output = dataset("out", schema=schema("id"), columnLineage=lineage)
+    post(client, {**ran(10, "load", [], []), "outputs": [output]})
     before = edges(client, "dataset:lake:out")
 
     post(client, {**ran(10, "load", ["rates"], []), "eventType": "START"})
@@ -89,7 +89,7 @@ def test_such_an_edge_goes_once_the_job_is_told_to_read_the_source(client: TestC
 
 
 @pytest.mark.parametrize("start", ["dataset:lake:raw", "dataset:lake:orders", VIEW, "job:etl:report"])
-def test_a_view_joins_what_it_is_made_from_to_those_who_read_it(client: TestClient, start: str) -> None:
+def test_a_view_joins_its_sources_to_its_readers(client: TestClient, start: str) -> None:
     a_view_between_two_jobs(client)
 
     assert edges(client, start) == {
@@ -101,7 +101,7 @@ def test_a_view_joins_what_it_is_made_from_to_those_who_read_it(client: TestClie
     }
 
 
-def test_such_an_edge_says_which_facet_tells_of_it_and_since_when(client: TestClient) -> None:
+def test_such_an_edge_has_its_facet_and_times(client: TestClient) -> None:
     a_view_between_two_jobs(client)
 
     graph = {node["id"]: node for node in get(client, f"/api/v1/lineage?nodeId={VIEW}&depth=0")["graph"]}
@@ -126,19 +126,19 @@ def test_such_an_edge_says_which_facet_tells_of_it_and_since_when(client: TestCl
     ],
 )
 def test_column_lineage_of_a_dataset_event_is_such_an_edge_too(client: TestClient, facets: Body) -> None:
-    post(client, ran(10, "load", [], ["orders"]), told(11, "report_view", **facets))
+    post(client, ran(10, "load", [], ["orders"]), dataset_event(11, "report_view", **facets))
 
     assert edges(client, VIEW) == {("load", "orders"), ("orders", "report_view")}
 
 
-def test_a_source_of_which_nobody_told_anything_is_drawn_and_can_be_asked_about(client: TestClient) -> None:
-    post(client, told(11, "report_view", lineage=facet(inputs=[source("orders")])))
+def test_a_source_without_events_of_its_own_is_in_the_graph(client: TestClient) -> None:
+    post(client, dataset_event(11, "report_view", lineage=facet(inputs=[source("orders")])))
 
     assert edges(client, VIEW) == edges(client, "dataset:lake:orders") == {("orders", "report_view")}
 
 
-def test_where_a_job_takes_the_data_its_edges_say_so_whatever_came_first(client: TestClient) -> None:
-    post(client, told(11, "mart", lineage=facet(inputs=[source("orders"), source("rates")])))
+def test_where_a_job_moves_the_data_its_edges_replace_an_earlier_derived_one(client: TestClient) -> None:
+    post(client, dataset_event(11, "mart", lineage=facet(inputs=[source("orders"), source("rates")])))
     assert edges(client, "dataset:lake:mart") == {("orders", "mart"), ("rates", "mart")}
 
     post(client, ran(12, "report", ["orders"], ["mart"]))
@@ -146,17 +146,17 @@ def test_where_a_job_takes_the_data_its_edges_say_so_whatever_came_first(client:
     assert edges(client, "dataset:lake:mart") == {("orders", "report"), ("report", "mart"), ("rates", "mart")}
 
 
-def test_a_view_that_is_declared_anew_without_sources_has_none(client: TestClient) -> None:
+def test_a_view_that_is_declared_again_without_sources_has_none(client: TestClient) -> None:
     a_view_between_two_jobs(client)
-    post(client, told(20, "report_view", lineage=facet(inputs=[])))
+    post(client, dataset_event(20, "report_view", lineage=facet(inputs=[])))
 
     assert edges(client, VIEW) == {("report_view", "report"), ("report", "mart")}
 
 
-def test_such_an_edge_ends_at_the_name_that_the_dataset_is_shown_by_now(client: TestClient) -> None:
+def test_such_an_edge_ends_at_the_name_by_which_the_dataset_is_shown(client: TestClient) -> None:
     same = facet(identifiers=[{"namespace": "lake", "name": "t1", "type": "TABLE"}])
-    post(client, told(10, "t0"), told(10, "t2", symlinks=same))
-    post(client, told(11, "t3", symlinks=same, lineage=facet(inputs=[source("t0")])))
+    post(client, dataset_event(10, "t0"), dataset_event(10, "t2", symlinks=same))
+    post(client, dataset_event(11, "t3", symlinks=same, lineage=facet(inputs=[source("t0")])))
     before = edges(client, "dataset:lake:t0", depth=0)
 
     post(client, ran(12, "load", [], ["t1"]))
@@ -165,14 +165,14 @@ def test_such_an_edge_ends_at_the_name_that_the_dataset_is_shown_by_now(client: 
     assert edges(client, "dataset:lake:t0", depth=0) == {("t0", "t1")}
 
 
-def test_a_job_that_tells_of_datasets_it_does_not_touch_makes_such_edges(client: TestClient) -> None:
+def test_a_job_that_reports_lineage_of_datasets_it_does_not_use_makes_such_edges(client: TestClient) -> None:
     entries = facet(entries=[{**source("mart"), "inputs": [source("orders")]}])
     post(client, ran(12, "sync", [], [], facets={"lineage": entries}))
 
     assert edges(client, "dataset:lake:mart") == {("orders", "mart")}
 
 
-def test_jobs_that_hand_data_over_without_a_dataset_have_an_edge(client: TestClient) -> None:
+def test_jobs_that_pass_data_on_without_a_dataset_have_an_edge(client: TestClient) -> None:
     other = {"namespace": "etl", "name": "extract", "type": "JOB"}
     entries = facet(entries=[{"type": "JOB", "inputs": [other]}])
     post(client, ran(12, "load", [], ["orders"], facets={"lineage": entries}))
@@ -180,14 +180,14 @@ def test_jobs_that_hand_data_over_without_a_dataset_have_an_edge(client: TestCli
     assert edges(client, "dataset:lake:orders") == {("extract", "load"), ("load", "orders")}
 
 
-def test_a_deleted_view_is_drawn_nowhere(client: TestClient) -> None:
+def test_a_deleted_view_is_not_in_the_graph(client: TestClient) -> None:
     a_view_between_two_jobs(client)
     client.delete("/api/v1/namespaces/lake/datasets/report_view")
 
     assert edges(client, "dataset:lake:orders") == {("raw", "load"), ("load", "orders")}
 
 
-def test_an_impact_goes_through_the_view(client: TestClient) -> None:
+def test_impact_goes_through_the_view(client: TestClient) -> None:
     a_view_between_two_jobs(client)
 
     reached = get(client, "/api/v1/impact?nodeId=dataset:lake:orders")
@@ -195,7 +195,7 @@ def test_an_impact_goes_through_the_view(client: TestClient) -> None:
     assert {VIEW, "job:etl:report", "dataset:lake:mart"} <= {place["id"] for place in reached["reached"]}
 
 
-def test_a_root_cause_is_looked_for_through_the_view(client: TestClient) -> None:
+def test_root_cause_goes_through_the_view(client: TestClient) -> None:
     a_view_between_two_jobs(client)
 
     of_mart = get(client, "/api/v1/root-cause?nodeId=dataset:lake:mart")
@@ -205,18 +205,18 @@ def test_a_root_cause_is_looked_for_through_the_view(client: TestClient) -> None
     assert [visit["run"]["job"]["name"] for visit in of_view["lookedAt"]] == ["load"]
 
 
-def test_a_failed_run_behind_the_view_is_what_is_wrong_with_those_who_read_it(client: TestClient) -> None:
+def test_a_failed_run_behind_the_view_is_a_finding_for_its_readers(client: TestClient) -> None:
     post(client, ran(10, "load", ["raw"], ["orders"]))
-    post(client, told(11, "report_view", schema=schema("id"), lineage=facet(inputs=[source("orders")])))
+    post(client, dataset_event(11, "report_view", schema=schema("id"), lineage=facet(inputs=[source("orders")])))
     post(client, {**ran(12, "load", ["raw"], ["orders"]), "eventType": "FAIL"})
     post(client, ran(13, "report", ["report_view"], ["mart"]))
 
-    found = get(client, "/api/v1/root-cause?nodeId=dataset:lake:mart")["findings"]
+    findings = get(client, "/api/v1/root-cause?nodeId=dataset:lake:mart")["findings"]
 
-    assert [(each["kind"], each["nodeId"]) for each in found] == [("failed-run", "job:etl:load")]
+    assert [(each["kind"], each["nodeId"]) for each in findings] == [("failed-run", "job:etl:load")]
 
 
-def test_graphql_says_which_ends_are_datasets(client: TestClient) -> None:
+def test_graphql_reports_which_ends_of_edges_are_datasets(client: TestClient) -> None:
     a_view_between_two_jobs(client)
     query = (
         '{ lineageFromJob(namespace: "etl", name: "load") { graph { ... on DatasetLineageEntry { name '

@@ -1,4 +1,4 @@
-"""What Marquez's Java client makes objects of: a member in another form, and it reads nothing of the whole answer."""
+"""Members that Marquez's Java client parses: one in another form, and it can read nothing of the answer."""
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,7 +10,7 @@ HTTPS = "https://example.org/x/y.py"
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("reported", "shown"),
     [
         (HTTPS, HTTPS),
         ("http://example.org:8080/a b", "http://example.org:8080/a b"),
@@ -25,10 +25,10 @@ HTTPS = "https://example.org/x/y.py"
         ("", None),
     ],
 )
-def test_a_place_of_code_that_is_no_url_to_java_stands_in_the_facet_alone(
-    client: TestClient, told: str, shown: str | None
+def test_a_code_location_that_is_not_a_url_in_java_is_only_in_the_facet(
+    client: TestClient, reported: str, shown: str | None
 ) -> None:
-    code = facet(type="git", url=told)
+    code = facet(type="git", url=reported)
     job = {"namespace": "etl", "name": "load", "facets": {"sourceCodeLocation": code}}
     post(client, event(eventType="COMPLETE", job=job, outputs=[dataset("orders")]))
 
@@ -37,11 +37,11 @@ def test_a_place_of_code_that_is_no_url_to_java_stands_in_the_facet_alone(
     (drawn,) = [each for each in get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"] if each["type"] == "JOB"]
 
     assert (listed["location"], version["location"], drawn["data"]["location"]) == (shown, shown, shown)
-    assert listed["facets"]["sourceCodeLocation"]["url"] == told
+    assert listed["facets"]["sourceCodeLocation"]["url"] == reported
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("reported", "shown"),
     [
         ("jdbc:postgresql://[::1]:5432/shop?ssl=true", "jdbc:postgresql://[::1]:5432/shop?ssl=true"),
         ("kafka://[::1]:9092", "kafka://[::1]:9092"),
@@ -57,26 +57,26 @@ def test_a_place_of_code_that_is_no_url_to_java_stands_in_the_facet_alone(
         ("", ""),
     ],
 )
-def test_the_address_of_a_source_is_written_as_a_uri(client: TestClient, told: str, shown: str) -> None:
-    post(client, event(outputs=[dataset("orders", dataSource=facet(name="shop", uri=told))]))
-    client.put("/api/v1/sources/put", json={"type": "A", "connectionUrl": told})
+def test_the_address_of_a_source_is_written_as_a_uri(client: TestClient, reported: str, shown: str) -> None:
+    post(client, event(outputs=[dataset("orders", dataSource=facet(name="shop", uri=reported))]))
+    client.put("/api/v1/sources/put", json={"type": "A", "connectionUrl": reported})
 
     known = {each["name"]: each["connectionUrl"] for each in get(client, "/api/v1/sources")["sources"]}
 
     assert known == {"put": shown, "shop": shown}
 
 
-def test_a_column_that_nobody_told_the_type_of_has_an_empty_one(client: TestClient) -> None:
-    made_from = facet(fields={"total": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "price"}]}})
-    post(client, event(outputs=[dataset("mart", schema=schema("total"), columnLineage=made_from)]))
+def test_a_column_of_unknown_type_has_an_empty_type(client: TestClient) -> None:
+    lineage = facet(fields={"total": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "price"}]}})
+    post(client, event(outputs=[dataset("mart", schema=schema("total"), columnLineage=lineage)]))
 
     graph = get(client, "/api/v1/column-lineage/?nodeId=dataset:lake:mart&depth=20&withDownstream=false")["graph"]
 
     assert [(node["data"]["field"], node["data"]["fieldType"]) for node in graph] == [("total", "int"), ("price", "")]
 
 
-@pytest.mark.parametrize("told", ["my_db:5432/shop", "db.example.org/shop", "10.0.0.1:5432"])
-def test_a_host_without_a_scheme_tells_no_type_of_a_source(client: TestClient, told: str) -> None:
-    post(client, event(outputs=[dataset("orders", dataSource=facet(name="shop", uri=told))]))
+@pytest.mark.parametrize("reported", ["my_db:5432/shop", "db.example.org/shop", "10.0.0.1:5432"])
+def test_a_source_with_a_host_without_a_scheme_has_an_unknown_type(client: TestClient, reported: str) -> None:
+    post(client, event(outputs=[dataset("orders", dataSource=facet(name="shop", uri=reported))]))
 
     assert get(client, "/api/v1/sources/shop")["type"] == "UNKNOWN"

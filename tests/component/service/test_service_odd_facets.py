@@ -1,4 +1,4 @@
-"""One odd member of a facet takes nothing else of it along, and every answer reads the same facet alike."""
+"""An invalid member of a facet does not hide its other members, and every answer reads a facet in the same way."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -36,10 +36,10 @@ def orders_in_impact(client: TestClient) -> Body:
     return found  # type: ignore[no-any-return]
 
 
-def test_a_parameter_that_is_a_number_hides_no_other_and_may_itself_change(client: TestClient) -> None:
+def test_a_numeric_parameter_hides_no_other_and_its_change_is_found(client: TestClient) -> None:
     for minute, (a, b) in enumerate([("1", 3600), ("1", 3600), ("2", 7200)]):
-        told = [{"key": "a", "value": a}, {"key": "b", "value": b}, {"value": "nobody knows of what"}]
-        post(client, ran(f"r{minute}", minute, run_facets={"executionParameters": facet(parameters=told)}))
+        parameters = [{"key": "a", "value": a}, {"key": "b", "value": b}, {"value": "nobody knows of what"}]
+        post(client, ran(f"r{minute}", minute, run_facets={"executionParameters": facet(parameters=parameters)}))
 
     assert sorted(causes(client)) == [
         ("parameter-change", "load: parameter a changed"),
@@ -48,7 +48,7 @@ def test_a_parameter_that_is_a_number_hides_no_other_and_may_itself_change(clien
 
 
 @pytest.mark.parametrize(
-    "made",
+    "assertions",
     [
         [{"assertion": "row_count", "success": False, "expected": 1000, "actual": 999}],
         [{"assertion": "row_count", "success": False}, {"assertion": "unique", "column": "id"}, "odd"],
@@ -56,42 +56,44 @@ def test_a_parameter_that_is_a_number_hides_no_other_and_may_itself_change(clien
         [{"assertion": "row_count", "success": False}, {"assertion": "unique", "success": "true"}],
     ],
 )
-def test_a_check_that_failed_is_told_whatever_stands_beside_it(client: TestClient, made: list[Any]) -> None:
-    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=made))]))
+def test_a_failed_check_is_reported_whatever_the_other_assertions_are(
+    client: TestClient, assertions: list[Any]
+) -> None:
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=assertions))]))
 
-    told = orders_in_impact(client)["quality"]
+    reported = orders_in_impact(client)["quality"]
 
     assert causes(client) == [("failed-check", "orders: row_count failed")]
     assert quality(client) == [False]
-    assert (told["passed"], told["assertions"]) == (False, 1)
-    assert [each["assertion"] for each in told["failed"]] == ["row_count"]
+    assert (reported["passed"], reported["assertions"]) == (False, 1)
+    assert [each["assertion"] for each in reported["failed"]] == ["row_count"]
 
 
-def test_a_check_of_which_nobody_says_how_it_went_has_neither_passed_nor_failed(client: TestClient) -> None:
-    made = [{"assertion": "unique", "column": "id"}]
-    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=made))]))
+def test_a_check_without_a_result_has_neither_passed_nor_failed(client: TestClient) -> None:
+    assertions = [{"assertion": "unique", "column": "id"}]
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=assertions))]))
 
     (point,) = get(client, "/api/v1/quality?nodeId=dataset:lake:orders")["timeline"]
 
-    assert (point["passed"], point["assertions"]) == (None, made)
+    assert (point["passed"], point["assertions"]) == (None, assertions)
     assert orders_in_impact(client)["quality"]["passed"] is None
     assert causes(client) == []
 
 
-def test_a_measure_that_is_no_number_hides_no_other(client: TestClient) -> None:
-    told = facet(rowCount=7, bytes="many", columnMetrics={"id": {"nullCount": 2, "max": "z"}, "name": 3})
-    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=told)]))
+def test_a_metric_that_is_not_a_number_hides_no_other(client: TestClient) -> None:
+    metrics = facet(rowCount=7, bytes="many", columnMetrics={"id": {"nullCount": 2, "max": "z"}, "name": 3})
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=metrics)]))
 
     assert orders_in_impact(client)["quality"]["rowCount"] == 7
 
 
-def test_rows_are_counted_though_nobody_measured_columns(client: TestClient) -> None:
+def test_the_row_count_is_shown_although_there_are_no_column_metrics(client: TestClient) -> None:
     post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=facet(rowCount=7))]))
 
     assert orders_in_impact(client)["quality"]["rowCount"] == 7
 
 
-def test_a_test_that_failed_is_told_whatever_stands_beside_it(client: TestClient) -> None:
+def test_a_failed_test_is_reported_whatever_the_other_tests_are(client: TestClient) -> None:
     tests = [{"name": "fresh", "status": "fail", "expected": 1, "actual": 2}, {"status": "pass"}, {"name": "odd"}]
     post(client, ran("r1", 1, run_facets={"test": facet(tests=tests)}))
 
@@ -99,19 +101,19 @@ def test_a_test_that_failed_is_told_whatever_stands_beside_it(client: TestClient
     assert causes(client) == [("failed-check", "load: fresh failed")]
 
 
-def test_a_test_whose_status_is_no_word_has_neither_passed_nor_failed(client: TestClient) -> None:
+def test_a_test_whose_status_is_not_a_string_has_neither_passed_nor_failed(client: TestClient) -> None:
     post(client, ran("r1", 1, run_facets={"test": facet(tests=[{"name": "fresh", "status": False}])}))
 
     assert quality(client, "job:etl:load") == [None]
     assert causes(client) == []
 
 
-def test_tags_are_told_whatever_their_values_are(client: TestClient) -> None:
-    told = facet(tags=[{"key": "pii", "value": "true"}, {"key": "tier", "value": 1}, {"key": "gold"}, {"value": "x"}])
+def test_tags_are_listed_whatever_their_values_are(client: TestClient) -> None:
+    tags = facet(tags=[{"key": "pii", "value": "true"}, {"key": "tier", "value": 1}, {"key": "gold"}, {"value": "x"}])
     field = {"key": "mask", "value": "all", "field": ["email"]}
-    of_dataset = facet(tags=[*told["tags"], field])
-    job = {"namespace": "etl", "name": "load", "facets": {"tags": told}}
-    post(client, ran(RUN, 1, run_facets={"tags": told}, job=job, outputs=[dataset("orders", tags=of_dataset)]))
+    of_dataset = facet(tags=[*tags["tags"], field])
+    job = {"namespace": "etl", "name": "load", "facets": {"tags": tags}}
+    post(client, ran(RUN, 1, run_facets={"tags": tags}, job=job, outputs=[dataset("orders", tags=of_dataset)]))
 
     of_job = get(client, LOAD)
 
@@ -119,7 +121,7 @@ def test_tags_are_told_whatever_their_values_are(client: TestClient) -> None:
     assert {tag["name"] for tag in get(client, "/api/v1/tags")["tags"]} >= {"pii", "tier:1", "gold"}
 
 
-def test_owners_are_told_beside_one_that_cannot_be_read(client: TestClient) -> None:
+def test_owners_are_listed_although_one_of_them_is_invalid(client: TestClient) -> None:
     owners = facet(owners=[{"name": "ann", "type": "DEVELOPER"}, {"type": "MAINTAINER"}, {"name": "bob", "type": {}}])
     post(client, ran("r1", 1, outputs=[dataset("orders", ownership=owners)]))
 
@@ -130,11 +132,11 @@ def test_owners_are_told_beside_one_that_cannot_be_read(client: TestClient) -> N
 
 
 def gap_words(client: TestClient) -> list[str]:
-    asked = urlencode({"kind": "extraction-error"})
-    return [gap["words"] for gap in get(client, f"/api/v1/coverage?{asked}")["gaps"]]
+    query = urlencode({"kind": "extraction-error"})
+    return [gap["words"] for gap in get(client, f"/api/v1/coverage?{query}")["gaps"]]
 
 
-def test_a_gap_is_told_though_one_of_its_errors_has_no_message(client: TestClient) -> None:
+def test_a_gap_is_reported_although_one_of_its_errors_has_no_message(client: TestClient) -> None:
     failure = facet(totalTasks=2, failedTasks=1, errors=[{"task": "SELECT"}, {"errorMessage": "no such table"}])
     post(client, ran(RUN, 1, run_facets={"extractionError": failure}))
 
@@ -154,7 +156,7 @@ def test_a_gap_is_told_though_one_of_its_errors_has_no_message(client: TestClien
         ({"totalTasks": 2}, []),
     ],
 )
-def test_a_gap_is_told_though_nobody_says_how_many_tasks_failed(
+def test_a_gap_is_reported_although_the_number_of_failed_tasks_is_unknown(
     client: TestClient, failure: Body, messages: list[str]
 ) -> None:
     post(client, ran(RUN, 1, run_facets={"extractionError": facet(**failure)}))
@@ -164,19 +166,19 @@ def test_a_gap_is_told_though_nobody_says_how_many_tasks_failed(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "job_type",
     [
         {"processingType": "STREAMING"},
         {"processingType": "STREAMING", "integration": {}, "jobType": 7, "emissionPattern": "often"},
     ],
 )
-def test_a_job_streams_whoever_told_it(client: TestClient, told: Body) -> None:
-    post(client, ran(RUN, 1, job={"namespace": "etl", "name": "load", "facets": {"jobType": facet(**told)}}))
+def test_a_job_is_a_stream_by_its_processing_type_alone(client: TestClient, job_type: Body) -> None:
+    post(client, ran(RUN, 1, job={"namespace": "etl", "name": "load", "facets": {"jobType": facet(**job_type)}}))
 
     assert get(client, LOAD)["type"] == "STREAM"
 
 
-def test_a_stream_is_silent_by_a_window_of_which_the_rest_is_not_told(client: TestClient) -> None:
+def test_a_stream_has_a_stale_time_from_its_window_alone(client: TestClient) -> None:
     pattern = {"eventTrigger": "PERIODIC", "windowDuration": 60}
     job = {"namespace": "etl", "name": "load", "facets": {"jobType": facet(emissionPattern=pattern)}}
     post(client, event(eventType="RUNNING", job=job))
@@ -191,7 +193,7 @@ def test_a_stream_is_silent_by_a_window_of_which_the_rest_is_not_told(client: Te
         ("None", "2026-05-22T15:00:00Z", (None, "2026-05-22T15:00:00.000Z")),
     ],
 )
-def test_a_nominal_time_that_is_none_hides_no_other(
+def test_an_invalid_nominal_time_hides_no_other(
     client: TestClient, start: str, end: str, shown: tuple[str | None, str | None]
 ) -> None:
     nominal = facet(nominalStartTime=start, nominalEndTime=end)
@@ -205,20 +207,20 @@ def test_a_nominal_time_that_is_none_hides_no_other(
     ]
 
 
-def test_why_a_run_failed_is_told_though_not_in_which_language(client: TestClient) -> None:
+def test_why_a_run_failed_is_reported_although_its_language_is_unknown(client: TestClient) -> None:
     failed = ran("r1", 1, run_facets={"errorMessage": facet(message="disk full", stackTrace=["a", "b"])})
     post(client, {**failed, "eventType": "FAIL"})
 
     assert causes(client) == [("failed-run", "a run of load failed: disk full")]
 
 
-def test_code_and_engine_are_compared_by_what_is_told_of_them(client: TestClient) -> None:
-    for minute, told in enumerate(("1", "1", "2")):
+def test_code_and_engine_are_compared_by_the_members_that_can_be_read(client: TestClient) -> None:
+    for minute, version in enumerate(("1", "1", "2")):
         job_facets = {
-            "sourceCode": facet(sourceCode=f"print({told})"),
-            "sourceCodeLocation": facet(version=told, type=7, path=[]),
+            "sourceCode": facet(sourceCode=f"print({version})"),
+            "sourceCodeLocation": facet(version=version, type=7, path=[]),
         }
-        engine = {"processing_engine": facet(name="spark", openlineageAdapterVersion=float(told))}
+        engine = {"processing_engine": facet(name="spark", openlineageAdapterVersion=float(version))}
         job = {"namespace": "etl", "name": "load", "facets": job_facets}
         post(client, ran(f"r{minute}", minute, run_facets=engine, job=job))
 

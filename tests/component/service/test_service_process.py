@@ -1,4 +1,4 @@
-"""`headwater serve`, as a process: how it starts, what it holds against, and how it stops."""
+"""`headwater serve`, as a process: how it starts, what it withstands, and how it stops."""
 
 import json
 import os
@@ -28,18 +28,18 @@ SERVE = [sys.executable, "-m", "headwater.cli.main", "serve"]
 
 
 def serve(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run it where it will not come to serve."""
+    """Run it with arguments with which it exits at once."""
     environment = {**os.environ, "HEADWATER_HOME": str(home)}
     return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, env=environment, timeout=180)
 
 
 def memory_mb(pid: int) -> float:
-    """The most memory the process ever had."""
+    """The peak memory of the process."""
     (peak,) = (line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(peak.split()[1]) / 1024
 
 
-def test_port_0_takes_a_free_port_and_says_which(tmp_path: Path) -> None:
+def test_port_0_takes_a_free_port_and_prints_it(tmp_path: Path) -> None:
     environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
     process = subprocess.Popen([*SERVE, "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment)
     try:
@@ -57,7 +57,7 @@ def test_port_0_takes_a_free_port_and_says_which(tmp_path: Path) -> None:
     assert (rest, status) == ("", 0)
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_with_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -69,7 +69,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
     )
 
 
-def test_a_second_service_on_one_database_is_told_so(tmp_path: Path) -> None:
+def test_a_second_service_on_one_database_exits_with_an_error(tmp_path: Path) -> None:
     with running(tmp_path):
         refused = serve(tmp_path, "--port", "0")
 
@@ -78,7 +78,7 @@ def test_a_second_service_on_one_database_is_told_so(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
+def test_a_lost_key_of_a_log_with_entries_is_replaced_with_a_warning(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     key = tmp_path / "keys" / "log.key"
@@ -88,16 +88,16 @@ def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
     assert "warning" not in capfd.readouterr().err
 
     with running(tmp_path):
-        told = capfd.readouterr().err
+        output = capfd.readouterr().err
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    assert "warning: the log has 1 entry but its key is missing" in told
-    assert str(key) in told
+    assert "warning: the log has 1 entry but its key is missing" in output
+    assert str(key) in output
 
 
 @pytest.mark.parametrize("has_events_before", [True, False])
-def test_a_key_of_a_log_that_was_exchanged_for_another_is_told_once_with_whose_place_it_took(
+def test_a_replaced_key_of_a_log_is_reported_once_with_the_former_key(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], has_events_before: bool
 ) -> None:
     key, other = tmp_path / "keys" / "log.key", tmp_path / "other" / "keys" / "log.key"
@@ -112,16 +112,16 @@ def test_a_key_of_a_log_that_was_exchanged_for_another_is_told_once_with_whose_p
     key.write_bytes(other.read_bytes())
 
     with running(tmp_path):
-        told = capfd.readouterr().err
+        output = capfd.readouterr().err
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
     entries = "2 entries" if has_events_before else "1 entry"
-    assert f"{entries}, whose heads {name}+{key_hash} signed: another key, {key}, signs them" in told
+    assert f"{entries}, whose heads {name}+{key_hash} signed: another key, {key}, signs them" in output
 
 
 @pytest.mark.parametrize("comes_again", [False, True], ids=["shorter", "with other entries"])
-def test_a_database_that_is_older_than_the_head_that_was_kept_is_told_once(
+def test_a_database_that_is_older_than_the_stored_head_is_reported_once(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], comes_again: bool
 ) -> None:
     with running(tmp_path) as service:
@@ -138,15 +138,15 @@ def test_a_database_that_is_older_than_the_head_that_was_kept_is_told_once(
             store.add([entry_of(parse_event(raw), "unsigned", None, 1, bytes(16))])
 
     with running(tmp_path):
-        told = capfd.readouterr().err
+        output = capfd.readouterr().err
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
     what = "the log's first 2 entries differ from those it had" if comes_again else "the log had 2 entries when"
-    assert f"warning: {what}" in told
+    assert f"warning: {what}" in output
 
 
-def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
+def test_a_damaged_copy_of_the_newest_head_does_not_prevent_the_start(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with running(tmp_path) as service:
@@ -154,9 +154,9 @@ def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
     (tmp_path / "witness" / "own-head.txt").write_text("damaged")
 
     with running(tmp_path):
-        told = capfd.readouterr().err
+        output = capfd.readouterr().err
 
-    assert "warning" not in told
+    assert "warning" not in output
 
 
 @pytest.mark.parametrize(
@@ -167,13 +167,13 @@ def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
         (["--allow-host", "https://lineage.example.org"], "--allow-host: expected a host's name alone"),
     ],
 )
-def test_an_address_that_cannot_be_had_is_told(tmp_path: Path, arguments: list[str], words: str) -> None:
+def test_an_address_that_cannot_be_used_is_reported(tmp_path: Path, arguments: list[str], words: str) -> None:
     refused = serve(tmp_path, "--port", "0", *arguments)
 
     assert (refused.returncode, words in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
-def test_it_does_not_listen_to_other_machines_unless_it_asks_who_calls(tmp_path: Path) -> None:
+def test_it_does_not_listen_to_other_machines_without_access_control(tmp_path: Path) -> None:
     refused = serve(tmp_path, "--host", "0.0.0.0", "--port", "0")  # noqa: S104  what is tested
 
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -181,7 +181,7 @@ def test_it_does_not_listen_to_other_machines_unless_it_asks_who_calls(tmp_path:
     assert "--access" in refused.stderr
 
 
-def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_posts_in_progress_are_answered_and_stored_when_it_is_stopped(tmp_path: Path) -> None:
     acknowledged: list[str] = []
     with running(tmp_path) as service, ThreadPoolExecutor(8) as pool:
         is_over = threading.Event()
@@ -194,7 +194,7 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
                         return
                     run = f"{worker}-{number}"
                     try:
-                        answer = client.post(
+                        response = client.post(
                             f"{service.url}/api/v1/lineage", content=json.dumps(event(run={"runId": run}))
                         )
                     except httpx.ConnectError:
@@ -202,7 +202,7 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
                     except httpx.TransportError as fault:
                         faults.append(f"{run}: {fault}")
                         return
-                    if answer.status_code == 201:
+                    if response.status_code == 201:
                         acknowledged.append(run)
 
         posts = [pool.submit(post_until_over, worker) for worker in range(8)]
@@ -219,7 +219,7 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
     assert stored == len(acknowledged)
 
 
-def test_it_may_have_as_many_connections_as_the_machine_lets_it(tmp_path: Path) -> None:
+def test_it_raises_its_limit_of_open_files_to_the_machines(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, soft), hard))
     try:
@@ -231,7 +231,7 @@ def test_it_may_have_as_many_connections_as_the_machine_lets_it(tmp_path: Path) 
     assert f"Max open files {hard} {hard} files" in " ".join(limits.split())
 
 
-def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
+def test_open_streams_do_not_prevent_it_from_stopping(tmp_path: Path) -> None:
     with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=60) as stream:
         pieces = stream.iter_text()
         next(pieces)
@@ -241,7 +241,7 @@ def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
 
         assert list(pieces) == []
     assert status == 0
-    assert time.monotonic() - began < 10  # the grace of requests that do not end
+    assert time.monotonic() - began < 10  # the grace period for requests that do not end
 
 
 def test_a_change_is_on_the_stream_before_its_event_is_a_second_old(tmp_path: Path) -> None:
@@ -250,20 +250,20 @@ def test_a_change_is_on_the_stream_before_its_event_is_a_second_old(tmp_path: Pa
         assert next(lines) == "retry: 1000"
         began = time.monotonic()
 
-        told = event(inputs=[{"namespace": "lake", "name": "orders"}])
-        answer = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(told))
+        sent = event(inputs=[{"namespace": "lake", "name": "orders"}])
+        response = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(sent))
 
-        heard = [next(lines) for _ in range(4)][1:]
+        received = [next(lines) for _ in range(4)][1:]
         assert time.monotonic() - began < 1
-    assert answer.status_code == 201
-    assert heard[:2] == ["event: change", "id: 0"]
-    change = json.loads(heard[2].removeprefix("data: "))
+    assert response.status_code == 201
+    assert received[:2] == ["event: change", "id: 0"]
+    change = json.loads(received[2].removeprefix("data: "))
     assert (change["jobs"], change["state"]) == (["job:etl:load"], "RUNNING")
     assert change["edges"] == [{"origin": "dataset:lake:orders", "destination": "job:etl:load"}]
 
 
 @pytest.mark.parametrize("is_announced", [True, False])
-def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_announced: bool) -> None:
+def test_a_body_of_100_mb_is_refused_without_being_held_in_memory(tmp_path: Path, is_announced: bool) -> None:
     size = 100 * 1024 * 1024
 
     def chunks() -> Iterator[bytes]:
@@ -273,11 +273,11 @@ def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_a
     with running(tmp_path) as service:
         before = memory_mb(service.pid)
 
-        answer = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=180)
+        response = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=180)
 
         after = memory_mb(service.pid)
         welcome = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
-    assert answer.status_code == 413
-    assert answer.json() == {"code": 413, "message": "body: larger than 16 MB, the limit"}
+    assert response.status_code == 413
+    assert response.json() == {"code": 413, "message": "body: larger than 16 MB, the limit"}
     assert after - before < (5 if is_announced else 40)
     assert welcome.status_code == 201

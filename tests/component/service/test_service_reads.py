@@ -1,4 +1,4 @@
-"""What the reads say of everything: search, namespaces, the summary, heads; and that no order of events matters."""
+"""Reads across the whole service: search, namespaces, summary, HEAD requests; and the order of events is irrelevant."""
 
 import hashlib
 import json
@@ -27,17 +27,17 @@ from tests.support.lineage_events import job, lineage_facet, post_columns, run_e
         ("/spec/none", 404),
     ],
 )
-def test_a_head_is_told_what_a_get_is_told_without_the_body(client: TestClient, path: str, status: int) -> None:
+def test_a_head_request_has_the_headers_of_a_get_without_the_body(client: TestClient, path: str, status: int) -> None:
     post(client, event())
 
-    head, whole = client.head(path), client.get(path)
+    head, full = client.head(path), client.get(path)
 
-    assert (head.status_code, head.content) == (whole.status_code, b"") == (status, b"")
-    assert head.headers == whole.headers
+    assert (head.status_code, head.content) == (full.status_code, b"") == (status, b"")
+    assert head.headers == full.headers
 
 
 @pytest.mark.parametrize("plus", ["%2B", "+"])
-def test_events_come_by_event_time_between_two_times_in_pages(client: TestClient, plus: str) -> None:
+def test_events_between_two_times_are_listed_by_event_time_in_pages(client: TestClient, plus: str) -> None:
     post(client, *(run_event(f"run-{second}", "START", second) for second in (2, 0, 4, 3, 1)))
     path = f"/api/v1/events/lineage?after=2026-05-22T14:23:01Z&before=2026-05-22T16:23:04{plus}02:00"
 
@@ -50,10 +50,10 @@ def test_events_come_by_event_time_between_two_times_in_pages(client: TestClient
 
 
 @pytest.mark.parametrize("bounds", ["", "&after=2026-05-22T14:23:00Z", "&asOf=2026-05-22T15:00:00Z"])
-def test_events_of_runs_are_listed_by_themselves_and_among_all(client: TestClient, bounds: str) -> None:
+def test_events_of_runs_are_listed_separately_and_among_all(client: TestClient, bounds: str) -> None:
     declared = {"eventTime": "2026-05-22T14:23:11Z", "producer": PRODUCER}
-    told = run_event("r", "START", 1), run_event("r", "OTHER", 5)
-    post(client, told[0], declared | {"job": job("j")}, declared | {"dataset": dataset("d")}, told[1])
+    run_events = run_event("r", "START", 1), run_event("r", "OTHER", 5)
+    post(client, run_events[0], declared | {"job": job("j")}, declared | {"dataset": dataset("d")}, run_events[1])
     client.put("/api/v1/tags/GOLD", json={"description": "an edit"})
 
     of_runs, every = (get(client, f"/api/v1/{path}?limit=3{bounds}") for path in ("events/lineage", "events"))
@@ -89,7 +89,7 @@ def test_search_finds_by_a_part_of_any_name_in_either_case(client: TestClient) -
     assert hit["symlinks"] == [{"namespace": "glue", "name": "table/Sales/Orders"}]
 
 
-def test_search_can_put_the_latest_first(client: TestClient) -> None:
+def test_search_can_sort_by_time_newest_first(client: TestClient) -> None:
     post(client, *(run_event(name, "START", second, job=job(name)) for second, name in enumerate(("b", "c", "a"))))
 
     hits = get(client, "/api/v1/search?q=&sort=UPDATE_AT")["results"]
@@ -110,7 +110,7 @@ def test_namespaces_are_those_of_jobs_datasets_and_their_other_names(client: Tes
     assert client.get("/api/v1/namespaces/none/datasets").status_code == 404
 
 
-def test_the_summary_counts_what_there_is(client: TestClient) -> None:
+def test_the_summary_counts_everything(client: TestClient) -> None:
     post_columns(client)
     client.post("/api/v1/lineage", content="{")
 
@@ -152,10 +152,12 @@ def test_every_answer_is_the_same_for_any_order_of_the_events(tmp_path: Path) ->
             ]
             post(client, *events[::order])
             paths = ("lineage?nodeId=job:etl:load", "jobs", "namespaces/lake/datasets", "jobs/runs/1", "summary")
-            told = [client.get(f"/api/v1/{path}").json() for path in paths]
-        mended = told[3].pop("mended")
-        assert [each["rule"] for each in mended] == ([] if order == 1 else ["started-after-its-end"])  # of the order
-        answers.append(told)
+            bodies = [client.get(f"/api/v1/{path}").json() for path in paths]
+        mended = bodies[3].pop("mended")
+        assert [each["rule"] for each in mended] == (
+            [] if order == 1 else ["started-after-its-end"]
+        )  # depends on the order
+        answers.append(bodies)
 
     assert answers[0] == answers[1]
 
@@ -166,17 +168,17 @@ HAS_ENDED = "the run has ended (COMPLETE), though its start was reported later"
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize(
-    ("told", "times", "what"),
+    ("reported", "times", "what"),
     [
         ([("FAIL", 5), ("START", 9), ("OTHER", 1)], (5, 5), STARTED_AT_ITS_END),
         ([("FAIL", 5), ("RUNNING", 7), ("RUNNING", 9)], (5, 5), STARTED_AT_ITS_END),
         ([("START", 0), ("COMPLETE", 5), ("START", 9)], (0, 5), HAS_ENDED),
     ],
 )
-def test_a_start_of_a_time_after_the_end_is_told_whatever_came_first(
-    client: TestClient, told: list[tuple[str, int]], times: tuple[int, int], what: str, order: tuple[int, ...]
+def test_a_start_later_than_the_end_is_reported_whatever_the_order(
+    client: TestClient, reported: list[tuple[str, int]], times: tuple[int, int], what: str, order: tuple[int, ...]
 ) -> None:
-    post(client, *(run_event("r", *told[at]) for at in order))
+    post(client, *(run_event("r", *reported[at]) for at in order))
 
     run = get(client, "/api/v1/jobs/runs/r")
 
@@ -184,7 +186,7 @@ def test_a_start_of_a_time_after_the_end_is_told_whatever_came_first(
     assert [(each["rule"], each["what"]) for each in run["mended"]] == [("started-after-its-end", what)]
 
 
-def test_the_end_and_each_start_after_it_are_the_evidence_of_that(client: TestClient) -> None:
+def test_the_evidence_of_such_a_start_is_the_end_and_each_later_event(client: TestClient) -> None:
     events = [run_event("r", kind, second) for kind, second in (("START", 9), ("FAIL", 5), ("START", 3))]
     post(client, *events)
     digests = [hashlib.sha256(json.dumps(each).encode()).hexdigest() for each in events]
@@ -194,7 +196,7 @@ def test_the_end_and_each_start_after_it_are_the_evidence_of_that(client: TestCl
     assert mended["evidence"] == [f"event sha256:{digests[at]}" for at in (1, 0, 2)]
 
 
-def test_a_name_in_a_path_may_hold_anything_that_is_encoded(client: TestClient) -> None:
+def test_a_name_in_a_path_may_have_any_character_if_encoded(client: TestClient) -> None:
     namespace, name = "s3://b%2F/c d", "a/b?c#d%41:\u00fc\U0001f600"
     post(client, event(job={"namespace": namespace, "name": name}))
 
@@ -203,7 +205,7 @@ def test_a_name_in_a_path_may_hold_anything_that_is_encoded(client: TestClient) 
     assert shown["id"] == {"namespace": namespace, "name": name}
 
 
-def test_facets_are_shown_as_they_were_stored_also_where_no_program_reads_them(client: TestClient) -> None:
+def test_unknown_facets_are_returned_as_stored(client: TestClient) -> None:
     post(client, event(run={"runId": RUN, "facets": {"big": facet(number=10**40, text="\u2028<&>", nothing=None)}}))
 
     raw = client.get(f"/api/v1/jobs/runs/{RUN}/facets?type=run").content

@@ -1,4 +1,4 @@
-"""The service over PostgreSQL answers as it does over SQLite, whatever it is asked."""
+"""The service answers the same over PostgreSQL as over SQLite, on every read."""
 
 import json
 from contextlib import closing
@@ -19,12 +19,12 @@ from tests.support.scenarios import scenario
 from tests.support.service import eventually
 
 SCENARIOS = ("flink", "spark-glue")
-OF_CHANCE = {"/api/v1/edits?"}
-"""Each edit has an id that nothing else has."""
+RANDOM_READS = {"/api/v1/edits?"}
+"""Reads that differ in each service: every edit has a random id."""
 
 
-def tell(client: TestClient, shared: Path) -> None:
-    """Everything that there are ways to say: recorded events, edits, deletions, odd names."""
+def fill(client: TestClient, shared: Path) -> None:
+    """Write everything that can be written: recorded events, edits, deletions, unusual names."""
     for name in SCENARIOS:
         for raw in scenario(shared, name).events:
             assert client.post("/api/v1/lineage", content=raw).status_code in (200, 201)
@@ -49,8 +49,8 @@ def tell(client: TestClient, shared: Path) -> None:
         ("DELETE", f"{lake}/datasets/{quote('out 2')}", None),
         ("DELETE", f"{lake}/datasets/{quote('out 3')}", None),
     ):
-        answer = client.request(method, path, content=None if body is None else json.dumps(body))
-        assert answer.status_code in (200, 201), f"{path}: {answer.text}"
+        response = client.request(method, path, content=None if body is None else json.dumps(body))
+        assert response.status_code in (200, 201), f"{path}: {response.text}"
     post(
         client,
         event(run={"runId": "back"}, outputs=[dataset("out 3")]),
@@ -63,24 +63,26 @@ def declared(**members: object) -> Body:
     return {"eventTime": "2026-05-22T14:23:07Z", "producer": "https://example.org/producer", **members}
 
 
-def told(client: TestClient, **of_each: object) -> dict[str, Body]:
-    return {path: body for path, body in read_everything(client, **of_each).items() if path not in OF_CHANCE}
+def answers(client: TestClient, **bounds: object) -> dict[str, Body]:
+    return {path: body for path, body in read_everything(client, **bounds).items() if path not in RANDOM_READS}
 
 
-def test_every_read_over_postgresql_is_answered_as_over_sqlite(shared: Path, tmp_path: Path, cluster: Cluster) -> None:
+def test_every_read_has_the_same_answer_over_postgresql_as_over_sqlite(
+    shared: Path, tmp_path: Path, cluster: Cluster
+) -> None:
     with served(tmp_path) as client:
-        tell(client, shared)
-        now, then = told(client), told(client, asOf="2026-05-22T14:23:05Z")
+        fill(client, shared)
+        now, then = answers(client), answers(client, asOf="2026-05-22T14:23:05Z")
     url = cluster.new_database()
     with closing(open_store(url)) as store, serving(store) as client:
-        tell(client, shared)
-        found = told(client), told(client, asOf="2026-05-22T14:23:05Z")
+        fill(client, shared)
+        over_postgresql = answers(client), answers(client, asOf="2026-05-22T14:23:05Z")
     with closing(open_store(url)) as store, serving(store) as client:
-        after_a_restart = told(client)
+        after_a_restart = answers(client)
 
     assert len(now) > 100
     assert now != then
-    assert found == (now, then)
+    assert over_postgresql == (now, then)
     assert after_a_restart == now
 
 
@@ -89,37 +91,37 @@ def test_a_service_that_moves_old_raw_events_answers_as_before(tmp_path: Path) -
     raws = [json.dumps(event(run={"runId": f"r{number}"})).encode() for number in range(IN_SEGMENT)]
     with closing(open_store(path)) as store:
         store.add([entry_of(parse_event(raw), "unsigned", None, received_us=1) for raw in raws])
-    asked = (
+    reads = (
         "/api/v1/events/lineage?limit=20",
         "/api/v1/jobs/runs/r7/events",
         "/api/v1/jobs?asOf=2026-05-22T14:23:11Z&logSize=100",
     )
     with closing(open_store(path)) as store, serving(store) as client:
-        before = [get(client, path) for path in asked]
+        before = [get(client, path) for path in reads]
 
     with closing(open_store(path)) as store, serving(store, retain_raw_days=1) as client:
         assert eventually(lambda: not any(store._rows("SELECT 1 FROM log WHERE length(packed) > 0")), within_s=30)
-        assert [get(client, path) for path in asked] == before
+        assert [get(client, path) for path in reads] == before
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_events_of_a_namespace_are_those_of_the_jobs_that_runs_had_then(
+def test_events_of_a_namespace_are_of_the_runs_whose_job_was_in_it_then(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    part_of = {"parent": facet(run={"runId": "whole"}, job={"namespace": "etl", "name": "dag"})}
+    parent_facet = {"parent": facet(run={"runId": "whole"}, job={"namespace": "etl", "name": "dag"})}
 
-    def told(run: str, minute: int, namespace: str, facets: Body) -> Body:
+    def event_of(run: str, minute: int, namespace: str, facets: Body) -> Body:
         time, job = f"2026-05-22T14:{minute:02d}:00Z", {"namespace": namespace, "name": "load"}
         return event(eventTime=time, run={"runId": run, "facets": facets}, job=job)
 
     events = [
-        told("moved", 10, "a", {}),
-        told("stays", 11, "a", {}),
-        told("came", 12, "b", {}),
-        told("later", 40, "a", {}),
-        told("stays", 41, "a", {}),
-        told("moved", 42, "b", part_of),  # a job that names the parent is the run's
-        told("came", 43, "a", part_of),
+        event_of("moved", 10, "a", {}),
+        event_of("stays", 11, "a", {}),
+        event_of("came", 12, "b", {}),
+        event_of("later", 40, "a", {}),
+        event_of("stays", 41, "a", {}),
+        event_of("moved", 42, "b", parent_facet),  # the run belongs to a job that names the parent
+        event_of("came", 43, "a", parent_facet),
     ]
     database = tmp_path / "headwater.db" if kind == "sqlite" else request.getfixturevalue("cluster").new_database()
     with closing(open_store(database)) as store, serving(store) as client:
@@ -133,13 +135,13 @@ def test_events_of_a_namespace_are_those_of_the_jobs_that_runs_had_then(
         assert get(client, f"/api/v1/events/a?{later}") == {"events": newest, "totalCount": 4}
         now = [events[6], events[4], events[3], events[2], events[1]]
         assert get(client, "/api/v1/events/a") == {"events": now, "totalCount": 5}
-        for bound, whole in ((then, [events[1], events[0]]), (later, newest), ("", now)):
-            # Of one event each, the first pages are read from the newest event on, the last ones are put in order.
-            pages = [get(client, f"/api/v1/events/a?{bound}&limit=1&offset={at}") for at in range(len(whole) + 1)]
-            assert [page["events"] for page in pages] == [*([each] for each in whole), []]
-            assert {page["totalCount"] for page in pages} == {len(whole)}
+        for bound, expected in ((then, [events[1], events[0]]), (later, newest), ("", now)):
+            # Pages of one event each: the first ones are read from the newest event on, the last ones are sorted.
+            pages = [get(client, f"/api/v1/events/a?{bound}&limit=1&offset={at}") for at in range(len(expected) + 1)]
+            assert [page["events"] for page in pages] == [*([each] for each in expected), []]
+            assert {page["totalCount"] for page in pages} == {len(expected)}
 
-        post(client, told("late", 20, "a", {}))
+        post(client, event_of("late", 20, "a", {}))
 
         assert get(client, f"/api/v1/events/a?{then}")["totalCount"] == 3
         assert get(client, "/api/v1/events/a")["totalCount"] == 6

@@ -1,4 +1,4 @@
-"""Tags that producers tell in `tags` facets stand beside those that people put over the API."""
+"""Tags that producers report in `tags` facets are listed with those that people put over the API."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ ORDERS = "/api/v1/namespaces/lake/datasets/orders"
 LOAD = "/api/v1/namespaces/etl/jobs/load"
 
 
-def tags(*told: str) -> dict[str, Any]:
+def tags(*texts: str) -> dict[str, Any]:
     """A `tags` facet of KEY, KEY=VALUE, or COLUMN/KEY=VALUE."""
     entries = []
-    for each in told:
+    for each in texts:
         column, _, tag = each.rpartition("/")
         key, _, value = tag.partition("=")
         entries.append({"key": key, "value": value, "source": "CATALOG", **({"field": column} if column else {})})
     return facet(tags=entries)
 
 
-def loaded(second: int, *told: str, **changes: object) -> dict[str, Any]:
-    orders = dataset("orders", schema=schema("id", "email"), tags=tags(*told))
+def loaded(second: int, *texts: str, **changes: object) -> dict[str, Any]:
+    orders = dataset("orders", schema=schema("id", "email"), tags=tags(*texts))
     return event(eventTime=f"2026-05-22T14:23:{second:02d}Z", outputs=[orders], **changes)
 
 
@@ -29,15 +29,15 @@ def columns(client: TestClient) -> dict[str, list[str]]:
     return {field["name"]: field["tags"] for field in get(client, ORDERS)["fields"]}
 
 
-def words(client: TestClient) -> set[str]:
+def tag_names(client: TestClient) -> set[str]:
     return {tag["name"] for tag in get(client, "/api/v1/tags")["tags"]}
 
 
-def test_told_tags_are_on_the_job_the_run_the_dataset_and_the_column(client: TestClient) -> None:
-    told = loaded(11, "gold", "tier=1", "email/pii=true", "email/mask=last4")
-    told["job"]["facets"] = {"tags": tags("nightly=nightly", "owner=ann")}
-    told["run"] = {"runId": RUN, "facets": {"tags": tags("backfill")}}
-    post(client, told)
+def test_reported_tags_are_on_the_job_the_run_the_dataset_and_the_column(client: TestClient) -> None:
+    body = loaded(11, "gold", "tier=1", "email/pii=true", "email/mask=last4")
+    body["job"]["facets"] = {"tags": tags("nightly=nightly", "owner=ann")}
+    body["run"] = {"runId": RUN, "facets": {"tags": tags("backfill")}}
+    post(client, body)
 
     job = get(client, LOAD)
 
@@ -48,7 +48,7 @@ def test_told_tags_are_on_the_job_the_run_the_dataset_and_the_column(client: Tes
     in_graph = {node["id"]: node["data"] for node in get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]}
     assert in_graph["dataset:lake:orders"]["tags"] == ["gold", "tier:1"]
     listed = {"nightly", "owner:ann", "gold", "tier:1", "pii", "mask:last4"}
-    assert words(client) == listed | {"PII", "SENSITIVE"}
+    assert tag_names(client) == listed | {"PII", "SENSITIVE"}
 
 
 def test_a_column_inside_another_is_tagged_by_its_path(client: TestClient) -> None:
@@ -61,7 +61,7 @@ def test_a_column_inside_another_is_tagged_by_its_path(client: TestClient) -> No
     assert address["fields"][0]["tags"] == ["pii"]
 
 
-def test_the_newest_facet_holds_and_what_people_put_stays(client: TestClient) -> None:
+def test_the_newest_facet_counts_and_what_people_put_stays(client: TestClient) -> None:
     post(client, loaded(11, "old", "id/old"))
     for path in ("tags/GOLD", "fields/id/tags/key"):
         client.post(f"{ORDERS}/{path}")
@@ -69,10 +69,10 @@ def test_the_newest_facet_holds_and_what_people_put_stays(client: TestClient) ->
 
     assert get(client, ORDERS)["tags"] == ["GOLD", "new"]
     assert columns(client)["id"] == ["KEY", "new"]
-    assert words(client) == {"GOLD", "KEY", "PII", "SENSITIVE", "new"}
+    assert tag_names(client) == {"GOLD", "KEY", "PII", "SENSITIVE", "new"}
 
 
-def test_people_may_take_off_what_producers_told(client: TestClient) -> None:
+def test_people_may_remove_tags_that_producers_reported(client: TestClient) -> None:
     post(client, loaded(11, "gold", "id/pii"))
     client.delete(f"{ORDERS}/tags/gold")
     client.delete(f"{ORDERS}/fields/id/tags/pii")
@@ -91,13 +91,13 @@ def test_tags_are_known_as_of_then(client: TestClient) -> None:
     assert "new" not in {tag["name"] for tag in get(client, f"/api/v1/tags?{then}")["tags"]}
 
 
-def test_a_facet_that_is_none_puts_no_tags_and_breaks_nothing(client: TestClient) -> None:
+def test_an_invalid_tags_facet_adds_no_tags(client: TestClient) -> None:
     post(client, event(outputs=[dataset("orders", tags=facet(tags=[{"key": 5}]))]))
 
     assert get(client, ORDERS)["tags"] == []
 
 
-def test_graphql_finds_datasets_and_columns_by_told_tags(client: TestClient) -> None:
+def test_graphql_finds_datasets_and_columns_by_reported_tags(client: TestClient) -> None:
     post(client, loaded(11, "gold", "email/pii"))
     query = (
         '{ dataset(namespace: "lake", name: "orders") '
@@ -110,14 +110,14 @@ def test_graphql_finds_datasets_and_columns_by_told_tags(client: TestClient) -> 
     assert found["fields"][1] == {"name": "email", "tags": [{"name": "pii", "fields": [{"name": "email"}]}]}
 
 
-def test_tags_that_only_deleted_ones_have_are_not_listed(client: TestClient) -> None:
+def test_tags_of_only_deleted_datasets_and_jobs_are_not_listed(client: TestClient) -> None:
     post(client, loaded(11, "told"))
     for path in (f"{ORDERS}/tags/OF_DATASET", f"{ORDERS}/fields/id/tags/OF_COLUMN", f"{LOAD}/tags/OF_JOB"):
         client.post(path).raise_for_status()
     client.put("/api/v1/tags/PUT", json={}).raise_for_status()
-    before = words(client)
+    before = tag_names(client)
 
     client.delete(ORDERS).raise_for_status()
     client.delete(LOAD).raise_for_status()
 
-    assert before - words(client) == {"told", "OF_DATASET", "OF_COLUMN", "OF_JOB"}
+    assert before - tag_names(client) == {"told", "OF_DATASET", "OF_COLUMN", "OF_JOB"}

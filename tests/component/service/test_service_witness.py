@@ -1,4 +1,4 @@
-"""`headwater witness` beside a real service: it signs what only grew, and finds what was rewritten."""
+"""`headwater witness` against a real service: it signs a log that only grew, and detects one that was rewritten."""
 
 import json
 from pathlib import Path
@@ -19,12 +19,12 @@ from tests.support.witness import OTHER, independent_witness
 
 
 def lose_log(home: Path) -> None:
-    """The next service begins another log, under the same key."""
+    """Delete the log; the next service begins another one, under the same key."""
     for path in home.glob("headwater.db*"):
         path.unlink()
 
 
-def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
+def test_a_witness_signs_a_log_that_grew_and_detects_a_rewritten_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, elsewhere = tmp_path / "service", tmp_path / "witness"
@@ -34,8 +34,8 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
 
     def look(url: str) -> tuple[int, str]:
         monkeypatch.setenv("HEADWATER_HOME", str(elsewhere))
-        told = CliRunner().invoke(app, ["witness", url, "--log-key", key, "--once"])
-        return told.exit_code, told.stdout.removesuffix("\n") if told.exit_code == 0 else str(told.exception)
+        result = CliRunner().invoke(app, ["witness", url, "--log-key", key, "--once"])
+        return result.exit_code, result.stdout.removesuffix("\n") if result.exit_code == 0 else str(result.exception)
 
     with running(home) as service:
         post(service.url, 3)
@@ -44,11 +44,11 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
         status, note = look(service.url)
         assert (status, "lineage.example.org\n5\n" in note) == (0, True)
         assert httpx.get(f"{service.url}/api/v1/log/checkpoint?witnesses=1").text == note
-        seen = json.loads(
+        answer = json.loads(
             CliRunner().invoke(app, ["witness", service.url, "--log-key", key, "--once", "--json"]).stdout
         )
-        assert (seen["origin"], seen["size"], seen["witnessKey"]) == ("lineage.example.org", 5, own)
-        note = seen["note"]  # the witness may have signed the same head once more, in another second
+        assert (answer["origin"], answer["size"], answer["witnessKey"]) == ("lineage.example.org", 5, own)
+        note = answer["note"]  # the witness may have signed the same head once more, in another second
         assert note.startswith("lineage.example.org\n5\n")
 
     audit(home, note, key, own, monkeypatch)
@@ -56,14 +56,14 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
         path.unlink()
     with running(home) as service:
         post(service.url, 6)  # the same events, in a tree of other salts
-        status, told = look(service.url)
+        status, message = look(service.url)
     assert status == 1
-    assert "it was rewritten, or shows others a different history" in told
+    assert "it was rewritten, or shows others a different history" in message
     assert len([*(elsewhere / "witness").rglob("not-6-*.txt")]) == 1
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])
-def test_a_witness_that_cannot_see_the_log_says_nothing_against_it(
+def test_a_witness_that_cannot_read_the_log_fails_with_status_2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_damaged: bool
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
@@ -72,20 +72,20 @@ def test_a_witness_that_cannot_see_the_log_says_nothing_against_it(
         witness_key(tmp_path, None, "witness.example.org")
         (tmp_path / "keys" / "witness.key").write_text("{}")
 
-    told = CliRunner().invoke(app, ["witness", f"http://127.0.0.1:{free_port()}", "--log-key", key, "--once"])
+    result = CliRunner().invoke(app, ["witness", f"http://127.0.0.1:{free_port()}", "--log-key", key, "--once"])
 
-    assert isinstance(told.exception, HeadwaterError)
-    assert status_of(told.exception) == 2
-    assert ("damaged" if is_damaged else "does not answer") in str(told.exception)
+    assert isinstance(result.exception, HeadwaterError)
+    assert status_of(result.exception) == 2
+    assert ("damaged" if is_damaged else "does not answer") in str(result.exception)
 
 
-def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path: Path) -> None:
+def test_an_independent_witness_cosigns_the_log_and_its_signature_is_kept(tmp_path: Path) -> None:
     key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
     (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
 
     def cosigned(url: str, witness: str) -> tuple[int, str]:
-        told = CliRunner().invoke(app, ["log", "cosign", witness, "--url", url])
-        return told.exit_code, told.stdout if told.exit_code == 0 else str(told.exception)
+        result = CliRunner().invoke(app, ["log", "cosign", witness, "--url", url])
+        return result.exit_code, result.stdout if result.exit_code == 0 else str(result.exception)
 
     with independent_witness(key) as other:
         with running(tmp_path) as service:
@@ -101,13 +101,13 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
         lose_log(tmp_path)
         with running(tmp_path) as service:
             post(service.url, 6)
-            status, told = cosigned(service.url, other)
+            status, message = cosigned(service.url, other)
 
-    assert (status, "422: the head does not extend the one it saw before" in told) == (1, True)
+    assert (status, "422: the head does not extend the one it saw before" in message) == (1, True)
 
 
-def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(tmp_path: Path) -> None:
-    """It answers 409 then, too, as https://c2sp.org/tlog-witness has it."""
+def test_cosigning_by_a_witness_that_saw_another_head_of_that_size_fails_with_status_1(tmp_path: Path) -> None:
+    """The witness answers 409 in this case, too, as https://c2sp.org/tlog-witness specifies."""
     key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
     (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
 
@@ -118,14 +118,14 @@ def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(
         lose_log(tmp_path)
         with running(tmp_path) as service:
             post(service.url, 3)
-            told = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
+            result = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
 
-    assert isinstance(told.exception, HeadwaterError)
-    assert (status_of(told.exception), "it saw another head with 3 entries" in str(told.exception)) == (1, True)
+    assert isinstance(result.exception, HeadwaterError)
+    assert (status_of(result.exception), "it saw another head with 3 entries" in str(result.exception)) == (1, True)
 
 
 @pytest.mark.parametrize(("knows", "status"), [("log", 1), ("another log", 2)])
-def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_no_such_log_is_none(
+def test_cosigning_fails_with_status_1_for_another_history_and_2_for_an_unknown_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], knows: str, status: int
 ) -> None:
     key = log_key(tmp_path, "lineage.example.org", "").verifier
@@ -142,10 +142,10 @@ def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_n
         with running(tmp_path) as service:
             post(service.url, 3)
             monkeypatch.setattr("sys.argv", ["headwater", "log", "cosign", other, "--url", service.url])
-            with pytest.raises(SystemExit) as ended:
+            with pytest.raises(SystemExit) as stopped:
                 main()
 
-    assert ended.value.code == status
+    assert stopped.value.code == status
     assert capsys.readouterr().err.startswith("headwater: ")
 
 
@@ -156,18 +156,18 @@ def post(url: str, count: int) -> None:
 
 
 def audit(home: Path, note: str, key: str, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The witnessed head is what an audit can ask for."""
+    """An audit can require the witnessed head."""
     monkeypatch.setenv("HEADWATER_HOME", str(home))
     (home / "head.txt").write_text(note)
     bundle = str(home / "bundle.zip")
     exported = CliRunner().invoke(app, ["audit", "export", "-o", bundle, "--head", str(home / "head.txt")])
     assert exported.exit_code == 0, exported.output
-    kept = CliRunner().invoke(app, ["audit", "export", "-o", f"{bundle}.kept", "--witnesses", "1"])
-    assert kept.exit_code == 0, kept.output
+    with_witnesses = CliRunner().invoke(app, ["audit", "export", "-o", f"{bundle}.kept", "--witnesses", "1"])
+    assert with_witnesses.exit_code == 0, with_witnesses.output
     assert ZipFile(f"{bundle}.kept").read("checkpoint.txt").decode() == note
-    told = CliRunner().invoke(app, ["audit", "verify", bundle, "--log-key", key, "--witness", own])
-    assert told.exit_code == 0, told.output
+    verified = CliRunner().invoke(app, ["audit", "verify", bundle, "--log-key", key, "--witness", own])
+    assert verified.exit_code == 0, verified.output
     stranger = str(witness_key(home, "stranger.example.org", "").verifier)
-    told = CliRunner().invoke(app, ["audit", "verify", bundle, "--log-key", key, "--witness", stranger])
-    assert told.exit_code == 1
-    assert "stranger.example.org did not sign the head" in told.output
+    verified = CliRunner().invoke(app, ["audit", "verify", bundle, "--log-key", key, "--witness", stranger])
+    assert verified.exit_code == 1
+    assert "stranger.example.org did not sign the head" in verified.output

@@ -1,4 +1,4 @@
-"""Datasets, jobs and runs written over the API: each is an OpenLineage event that went the way of all events."""
+"""Datasets, jobs and runs written over the API: each becomes an OpenLineage event like any other."""
 
 import json
 from collections.abc import Iterator
@@ -27,24 +27,24 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def put(client: TestClient, path: str, **body: object) -> Body:
-    answer = client.put(path, json=body)
-    assert answer.status_code == 200, answer.text
-    known: Body = answer.json()
-    return known
+    response = client.put(path, json=body)
+    assert response.status_code == 200, response.text
+    answer: Body = response.json()
+    return answer
 
 
 def create_run(client: TestClient, job: str, status: int = 201, **body: object) -> Body:
-    answer = client.post(f"{TEAM}/jobs/{job}/runs", json=body)
-    assert answer.status_code == status, answer.text
-    known: Body = answer.json()
-    return known
+    response = client.post(f"{TEAM}/jobs/{job}/runs", json=body)
+    assert response.status_code == status, response.text
+    answer: Body = response.json()
+    return answer
 
 
 def mark(client: TestClient, what: str, at: str = "", run_id: str = RUN) -> Body:
-    answer = client.post(f"/api/v1/jobs/runs/{run_id}/{what}{at and f'?at={at}'}")
-    assert answer.status_code == 200, answer.text
-    known: Body = answer.json()
-    return known
+    response = client.post(f"/api/v1/jobs/runs/{run_id}/{what}{at and f'?at={at}'}")
+    assert response.status_code == 200, response.text
+    answer: Body = response.json()
+    return answer
 
 
 def events(client: TestClient) -> list[Any]:
@@ -52,26 +52,26 @@ def events(client: TestClient) -> list[Any]:
     return listed
 
 
-def test_a_dataset_that_is_put_is_a_dataset_event(client: TestClient) -> None:
+def test_putting_a_dataset_makes_a_dataset_event(client: TestClient) -> None:
     put(client, "/api/v1/sources/pg", type="POSTGRESQL", connectionUrl="postgres://db:5432")
     columns = [{"name": "a", "type": "INT", "description": "x", "tags": ["pii"]}, {"name": "b"}]
 
-    known = put(client, f"{TEAM}/datasets/t", **{**TABLE, "sourceName": "pg"}, fields=columns, tags=["A"])
+    answer = put(client, f"{TEAM}/datasets/t", **{**TABLE, "sourceName": "pg"}, fields=columns, tags=["A"])
 
     (event,) = events(client)
     facets = event["dataset"]["facets"]
     assert facets["schema"]["fields"] == [{"name": "a", "type": "INT", "description": "x"}, {"name": "b"}]
     assert (facets["dataSource"]["name"], facets["dataSource"]["uri"]) == ("pg", "postgres://db:5432")
     assert event["producer"].startswith("https://headwater.dev/producer/api/")
-    assert known == get(client, f"{TEAM}/datasets/t")
-    assert (known["physicalName"], known["sourceName"], known["tags"]) == ("public.t", "pg", ["A"])
-    assert [(each["name"], each["type"], each["tags"]) for each in known["fields"]] == [
+    assert answer == get(client, f"{TEAM}/datasets/t")
+    assert (answer["physicalName"], answer["sourceName"], answer["tags"]) == ("public.t", "pg", ["A"])
+    assert [(each["name"], each["type"], each["tags"]) for each in answer["fields"]] == [
         ("a", "INT", ["PII"]),
         ("b", None, []),
     ]
 
 
-def test_a_dataset_that_is_put_again_has_another_version_only_if_its_columns_changed(client: TestClient) -> None:
+def test_putting_a_dataset_again_makes_a_new_version_only_if_its_columns_changed(client: TestClient) -> None:
     versions = [
         put(client, f"{TEAM}/datasets/t", **TABLE, fields=[{"name": column}])["currentVersion"] for column in "aab"
     ]
@@ -79,18 +79,20 @@ def test_a_dataset_that_is_put_again_has_another_version_only_if_its_columns_cha
     assert versions[0] == versions[1] != versions[2]
 
 
-def test_a_description_holds_until_there_is_another(client: TestClient) -> None:
+def test_a_description_stays_until_there_is_another(client: TestClient) -> None:
     path = f"{TEAM}/datasets/t"
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     of_run = {"runId": create_run(client, "j")["id"]}
 
-    said = [put(client, path, **TABLE, **more)["description"] for more in ({"description": "x"}, {}, of_run)]
+    descriptions = [
+        put(client, path, **TABLE, **members)["description"] for members in ({"description": "x"}, {}, of_run)
+    ]
 
-    assert said == ["x", "x", "x"]
+    assert descriptions == ["x", "x", "x"]
     assert put(client, path, **TABLE, description="")["description"] == ""
 
 
-def test_a_description_holds_also_for_a_dataset_that_was_deleted_meanwhile(client: TestClient) -> None:
+def test_a_description_and_tags_stay_for_a_dataset_that_was_deleted_meanwhile(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE, description="x", tags=["A"])
     client.delete(f"{TEAM}/datasets/t").raise_for_status()
 
@@ -99,7 +101,7 @@ def test_a_description_holds_also_for_a_dataset_that_was_deleted_meanwhile(clien
     assert (again["description"], again["tags"]) == ("x", ["A"])
 
 
-def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient) -> None:
+def test_what_is_put_again_keeps_its_creation_time(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     ends = {"outputs": [{"namespace": "team", "name": "t"}]}
     first = put(client, f"{TEAM}/jobs/j", type="BATCH", **ends), get(client, f"{TEAM}/datasets/t")
@@ -110,7 +112,7 @@ def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient)
     assert all(now["updatedAt"] > then["updatedAt"] for now, then in zip(again, first, strict=True))
 
 
-def test_a_dataset_that_is_put_has_a_lifecycle_once_a_run_wrote_it(client: TestClient) -> None:
+def test_a_put_dataset_has_a_lifecycle_state_once_a_run_wrote_it(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[{"namespace": "team", "name": "t"}], outputs=[])
     create_run(client, "j", id=RUN)
@@ -123,12 +125,12 @@ def test_a_dataset_that_is_put_has_a_lifecycle_once_a_run_wrote_it(client: TestC
     assert (read["lastLifecycleState"], written["lastLifecycleState"]) == (None, "")
 
 
-def test_a_stream_says_where_its_schema_is(client: TestClient) -> None:
+def test_a_stream_has_the_location_of_its_schema(client: TestClient) -> None:
     body = {**TABLE, "type": "STREAM"}
 
-    known = put(client, f"{TEAM}/datasets/t", **body, schemaLocation="http://registry/t.avsc")
+    answer = put(client, f"{TEAM}/datasets/t", **body, schemaLocation="http://registry/t.avsc")
 
-    assert (known["type"], known["schemaLocation"]) == ("STREAM", "http://registry/t.avsc")
+    assert (answer["type"], answer["schemaLocation"]) == ("STREAM", "http://registry/t.avsc")
     assert get(client, f"{TEAM}/datasets/t/versions")["versions"][0]["schemaLocation"] == "http://registry/t.avsc"
     assert "schemaLocation" not in put(client, f"{TEAM}/datasets/u", **TABLE)
 
@@ -144,77 +146,79 @@ def test_a_stream_says_where_its_schema_is(client: TestClient) -> None:
         ("team/jobs/j", {"type": "BATCH", "runId": "none"}, "Run 'none' not found."),
     ],
 )
-def test_what_a_write_names_must_be_known(client: TestClient, path: str, body: Body, message: str) -> None:
-    answer = client.put(f"/api/v1/namespaces/{path}", json=body)
+def test_a_write_that_names_something_unknown_is_refused(
+    client: TestClient, path: str, body: Body, message: str
+) -> None:
+    response = client.put(f"/api/v1/namespaces/{path}", json=body)
 
-    assert answer.json() == {"code": 404, "message": message}
+    assert response.json() == {"code": 404, "message": message}
     assert events(client) == []
 
 
-def test_a_job_that_is_put_is_a_job_event_with_its_edges(client: TestClient) -> None:
+def test_putting_a_job_makes_a_job_event_with_its_edges(client: TestClient) -> None:
     for name in ("a", "b"):
         put(client, f"{TEAM}/datasets/{name}", **TABLE)
     ends = {side: [{"namespace": "team", "name": name}] for side, name in (("inputs", "a"), ("outputs", "b"))}
 
-    known = put(client, f"{TEAM}/jobs/j", type="SERVICE", location="https://git/x", description="d", **ends)
+    answer = put(client, f"{TEAM}/jobs/j", type="SERVICE", location="https://git/x", description="d", **ends)
 
     event = events(client)[-1]
-    assert {side: event[side] for side in ends} == ends == {side: known[side] for side in ends}
-    assert (known["type"], known["location"], known["description"]) == ("SERVICE", "https://git/x", "d")
-    assert known["facets"] == {}
+    assert {side: event[side] for side in ends} == ends == {side: answer[side] for side in ends}
+    assert (answer["type"], answer["location"], answer["description"]) == ("SERVICE", "https://git/x", "d")
+    assert answer["facets"] == {}
     assert len(get(client, "/api/v1/lineage?nodeId=job:team:j")["graph"]) == 3
 
 
-def test_tags_of_a_job_that_is_put_are_put_on_it(client: TestClient) -> None:
+def test_tags_of_a_put_job_are_added_to_those_it_has(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH", tags=["NIGHTLY", "gold"])
 
-    known = put(client, f"{TEAM}/jobs/j", type="BATCH", tags=["NIGHTLY", "EU"], location="")
+    answer = put(client, f"{TEAM}/jobs/j", type="BATCH", tags=["NIGHTLY", "EU"], location="")
 
-    assert (sorted(known["tags"]), known["location"]) == (["EU", "NIGHTLY", "gold"], None)
+    assert (sorted(answer["tags"]), answer["location"]) == (["EU", "NIGHTLY", "gold"], None)
     assert {"EU", "NIGHTLY", "gold"} <= {each["name"] for each in get(client, "/api/v1/tags")["tags"]}
 
 
-def test_an_empty_location_takes_away_the_one_that_a_job_had(client: TestClient) -> None:
+def test_an_empty_location_removes_the_one_that_a_job_had(client: TestClient) -> None:
     puts: list[Body] = [{"location": "https://git/x", "description": "d"}, {}, {"location": "", "description": ""}]
 
-    known = [put(client, f"{TEAM}/jobs/j", type="BATCH", **each) for each in puts]
+    answers = [put(client, f"{TEAM}/jobs/j", type="BATCH", **each) for each in puts]
 
-    told = [(each["location"], each["description"]) for each in known]
-    assert told == [("https://git/x", "d"), ("https://git/x", "d"), (None, "")]
+    shown = [(each["location"], each["description"]) for each in answers]
+    assert shown == [("https://git/x", "d"), ("https://git/x", "d"), (None, "")]
     assert put(client, f"{TEAM}/jobs/j", type="BATCH", location="https://git/y")["location"] == "https://git/y"
 
 
-def test_the_type_of_a_job_is_that_which_was_told_last_by_whoever(client: TestClient) -> None:
-    def tell(second: int, kind: str) -> str:
-        told = facet(processingType=kind, integration="FLINK", jobType="JOB", jobtype="odd", schema="odd")
-        job = {"namespace": "team", "name": "j", "facets": {"jobType": told}}
+def test_the_type_of_a_job_is_the_newest_one_from_events_or_puts(client: TestClient) -> None:
+    def post_type(second: int, kind: str) -> str:
+        job_type = facet(processingType=kind, integration="FLINK", jobType="JOB", jobtype="odd", schema="odd")
+        job = {"namespace": "team", "name": "j", "facets": {"jobType": job_type}}
         post(client, event(eventTime=f"2026-05-22T14:{second:02d}:00Z", job=job))
         return str(get(client, f"{TEAM}/jobs/j")["type"])
 
     types = [
-        tell(10, "STREAMING"),
+        post_type(10, "STREAMING"),
         put(client, f"{TEAM}/jobs/j", type="BATCH")["type"],
         put(client, f"{TEAM}/jobs/j", type="SERVICE")["type"],
-        tell(11, "STREAMING"),
-        tell(59, "STREAMING"),
+        post_type(11, "STREAMING"),
+        post_type(59, "STREAMING"),
     ]
 
     assert types == ["STREAM", "BATCH", "SERVICE", "SERVICE", "STREAM"]
 
 
-def test_a_put_leaves_of_what_a_producer_told_of_a_jobs_type_all_but_the_type(client: TestClient) -> None:
-    told = facet(processingType="STREAMING", integration="FLINK", jobType="JOB")
-    job = {"namespace": "team", "name": "j", "facets": {"jobType": told}}
+def test_putting_another_job_type_keeps_the_producers_labels(client: TestClient) -> None:
+    job_type = facet(processingType="STREAMING", integration="FLINK", jobType="JOB")
+    job = {"namespace": "team", "name": "j", "facets": {"jobType": job_type}}
     post(client, event(eventTime="2026-05-22T14:10:00Z", job=job))
 
     same, other = (put(client, f"{TEAM}/jobs/j", type=kind) for kind in ("STREAM", "BATCH"))
 
     assert [each["labels"] for each in (same, other)] == [["JOB", "FLINK"]] * 2
-    assert (same["facets"], other["facets"]) == ({"jobType": told}, {})
+    assert (same["facets"], other["facets"]) == ({"jobType": job_type}, {})
     assert put(client, f"{TEAM}/jobs/k", type="BATCH")["labels"] == []
 
 
-def test_creating_a_run_brings_no_deleted_dataset_back(client: TestClient) -> None:
+def test_creating_a_run_restores_no_deleted_dataset(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     put(client, f"{TEAM}/datasets/u", **TABLE)
     ends = [{"namespace": "team", "name": name} for name in "tu"]
@@ -227,18 +231,18 @@ def test_creating_a_run_brings_no_deleted_dataset_back(client: TestClient) -> No
     assert [each["datasetVersionId"]["name"] for each in run["inputDatasetVersions"]] == ["u"]
 
 
-def test_of_requests_at_the_same_time_for_one_run_one_creates_it(client: TestClient) -> None:
+def test_of_concurrent_requests_for_one_run_only_one_creates_it(client: TestClient) -> None:
     for job in "jk":
         put(client, f"{TEAM}/jobs/{job}", type="BATCH")
     before = len(events(client))
 
     with ThreadPoolExecutor(10) as threads:
         paths = [f"{TEAM}/jobs/{'jk'[number % 2]}/runs" for number in range(10)]
-        answers = [*threads.map(lambda path: client.post(path, json={"id": RUN}), paths)]
+        responses = [*threads.map(lambda path: client.post(path, json={"id": RUN}), paths)]
 
-    assert sorted(each.status_code for each in answers) == [201, *[400] * 9]
+    assert sorted(each.status_code for each in responses) == [201, *[400] * 9]
     assert len(events(client)) == before + 1
-    (first,) = (each.json()["job"] for each in answers if each.status_code == 201)
+    (first,) = (each.json()["job"] for each in responses if each.status_code == 201)
     assert get(client, f"/api/v1/jobs/runs/{RUN}")["job"] == first
 
 
@@ -260,7 +264,7 @@ def test_a_run_goes_from_new_to_its_end(client: TestClient) -> None:
     read_everything(client)
 
 
-def test_what_is_written_is_valid_by_the_standards_own_schemas(client: TestClient, shared: Path) -> None:
+def test_the_events_of_writes_are_valid_by_the_standards_own_schemas(client: TestClient, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
     put(client, "/api/v1/sources/pg", type="POSTGRESQL", connectionUrl="postgres://db:5432")
     columns = [{"name": "a", "type": "INT", "description": "x", "tags": ["pii"]}, {"name": "b"}]
@@ -271,21 +275,21 @@ def test_what_is_written_is_valid_by_the_standards_own_schemas(client: TestClien
     mark(client, "start", "2026-05-23T10:00:00%2B02:00")
     mark(client, "complete", "2026-05-23T08:00:07.5Z")
 
-    told = events(client)
+    written = events(client)
 
-    assert len(told) == 5
-    assert [complaint for event in told for complaint in specification.complaints(json.dumps(event).encode())] == []
+    assert len(written) == 5
+    assert [complaint for event in written for complaint in specification.complaints(json.dumps(event).encode())] == []
 
 
 @pytest.mark.parametrize(("what", "state"), [("fail", "FAILED"), ("abort", "ABORTED"), ("start", "RUNNING")])
-def test_a_run_may_end_otherwise(client: TestClient, what: str, state: str) -> None:
+def test_a_run_may_be_marked_as_failed_aborted_or_started(client: TestClient, what: str, state: str) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     run_id = create_run(client, "j")["id"]
 
     assert mark(client, what, run_id=run_id)["state"] == state
 
 
-def test_a_run_of_which_only_the_end_is_told_has_no_start(client: TestClient) -> None:
+def test_a_run_with_only_an_end_has_no_start(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
 
@@ -304,15 +308,15 @@ def test_a_run_that_ended_stays_ended(client: TestClient) -> None:
     assert mark(client, "start")["state"] == "FAILED"
 
 
-def test_a_run_says_where_it_is(client: TestClient) -> None:
+def test_creating_a_run_returns_its_location(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
 
-    answer = client.post(f"{TEAM}/jobs/j/runs", json={})
+    response = client.post(f"{TEAM}/jobs/j/runs", json={})
 
-    assert get(client, answer.headers["location"]) == answer.json()
+    assert get(client, response.headers["location"]) == response.json()
 
 
-def test_what_a_run_wrote_is_told_by_putting_it(client: TestClient) -> None:
+def test_putting_a_dataset_with_a_run_id_makes_it_an_output_of_the_run(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
 
@@ -326,12 +330,12 @@ def test_what_a_run_wrote_is_told_by_putting_it(client: TestClient) -> None:
     assert job["outputs"] == [{"namespace": "team", "name": "t"}]
 
 
-def test_arguments_of_a_run_that_are_no_texts_become_texts(client: TestClient) -> None:
+def test_arguments_of_a_run_that_are_not_strings_become_strings(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[], outputs=[])
 
-    known = create_run(client, "j", args={"text": "a", "number": 7, "part": 0.5, "truth": True})
+    answer = create_run(client, "j", args={"text": "a", "number": 7, "part": 0.5, "truth": True})
 
-    assert known["args"] == {"text": "a", "number": "7", "part": "0.5", "truth": "true"}
+    assert answer["args"] == {"text": "a", "number": "7", "part": "0.5", "truth": "true"}
 
 
 def test_arguments_of_a_run_that_are_null_are_left_out(client: TestClient) -> None:
@@ -378,15 +382,15 @@ def test_a_run_is_created_once(client: TestClient) -> None:
         ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not contain the character NUL"),
     ],
 )
-def test_a_wrong_write_is_told_what_is_wrong(
+def test_an_invalid_write_is_refused_with_the_reason(
     client: TestClient, method: str, path: str, body: Body | None, status: int, message: str
 ) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
 
-    answer = client.request(method, path, json=body)
+    response = client.request(method, path, json=body)
 
-    assert (answer.status_code, answer.json()["code"]) == (status, status)
-    assert answer.json()["message"].startswith(message)
+    assert (response.status_code, response.json()["code"]) == (status, status)
+    assert response.json()["message"].startswith(message)
 
 
 def test_names_of_every_kind_can_be_written(client: TestClient) -> None:
@@ -394,13 +398,13 @@ def test_names_of_every_kind_can_be_written(client: TestClient) -> None:
     put(client, f"/api/v1/namespaces/{odd}", ownerName="ann")
     put(client, f"/api/v1/namespaces/{odd}/datasets/{odd}", **TABLE, fields=[{"name": "a b"}])
     put(client, f"/api/v1/namespaces/{odd}/jobs/{odd}", type="STREAM")
-    answer = client.post(f"/api/v1/namespaces/{odd}/datasets/{odd}/fields/a%20b/tags/{odd}")
+    response = client.post(f"/api/v1/namespaces/{odd}/datasets/{odd}/fields/a%20b/tags/{odd}")
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
     read_everything(client)
 
 
-def test_all_that_is_written_is_an_action_also_where_nobody_says_who_it_is(client: TestClient) -> None:
+def test_every_write_is_listed_as_an_action_also_without_a_caller(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
@@ -417,7 +421,7 @@ def test_all_that_is_written_is_an_action_also_where_nobody_says_who_it_is(clien
     ]
 
 
-def test_a_run_of_another_job_is_not_said_to_be_of_this_one(client: TestClient) -> None:
+def test_creating_a_run_of_another_job_does_not_name_that_job(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     put(client, f"{TEAM}/jobs/k", type="BATCH")
     create_run(client, "j", id=RUN)
@@ -429,7 +433,7 @@ def test_a_run_of_another_job_is_not_said_to_be_of_this_one(client: TestClient) 
 
 
 @pytest.mark.parametrize("path", [f"jobs/runs/{RUN}/start?at=x", f"jobs/runs/{RUN}/fail?at=2026-13-01T00:00:00Z"])
-def test_a_time_that_cannot_be_read_is_told_what_was_expected(client: TestClient, path: str) -> None:
+def test_an_invalid_time_is_refused_with_the_expected_form(client: TestClient, path: str) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
 
@@ -444,7 +448,7 @@ def test_a_time_that_cannot_be_read_is_told_what_was_expected(client: TestClient
     assert created["message"] == f"nominalStartTime cannot be read: expected a time with its zone such as {expected}"
 
 
-def test_a_time_that_is_left_empty_is_now(client: TestClient) -> None:
+def test_an_empty_time_means_now(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
 
@@ -453,7 +457,7 @@ def test_a_time_that_is_left_empty_is_now(client: TestClient) -> None:
     assert started["startedAt"] == started["updatedAt"] > started["createdAt"]
 
 
-def test_a_time_without_an_offset_is_in_utc_for_what_a_run_did(client: TestClient) -> None:
+def test_a_time_without_an_offset_is_in_utc_when_marking_a_run(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
 
