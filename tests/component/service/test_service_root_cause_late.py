@@ -1,4 +1,4 @@
-"""Runs that did not come: by the job's rhythm, its habits, and what its reader had read before."""
+"""Missing runs: by the job's rhythm, its usual pauses, and what its reader had read before."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.days import read, schema, written
 from tests.support.hours import DAY, Events, at_hour, ran
 
 FRIDAY, SATURDAY, SUNDAY = 0, 1, 2
-"""Days after the beginning, counted by weeks."""
+"""Days after the beginning, modulo 7."""
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 def send(client: TestClient, *runs: Events) -> None:
     events = sorted((each for events in runs for each in events), key=lambda each: each["eventTime"])
     for first in range(0, len(events), 200):
-        answer = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
-        assert answer.json()["summary"]["failed"] == 0, answer.text
+        response = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
+        assert response.json()["summary"]["failed"] == 0, response.text
 
 
 def loads(days: Iterable[int], hour: float = 1, job: str = "load", failed: int = -1) -> list[Events]:
@@ -46,10 +46,10 @@ def found(answer: Body) -> list[tuple[str, str, float]]:
     return [(each["kind"], each["nodeId"].split(":")[2], each["score"]) for each in answer["findings"]]
 
 
-# A night that was missed
+# A missed night
 
 
-def test_a_night_that_was_missed_is_found_where_each_read_brought_something_new_before(client: TestClient) -> None:
+def test_a_missed_night_is_found_where_every_earlier_read_had_new_data(client: TestClient) -> None:
     send(client, *loads(day for day in range(10) if day != 8), *reports(range(10)))
 
     answer = ask(client, 8)
@@ -70,23 +70,23 @@ def test_a_reader_that_runs_twice_reads_the_same_and_nothing_is_missing(client: 
     assert found(ask(client, 8, hour=10)) == []
 
 
-def test_a_run_that_is_under_way_is_not_missing(client: TestClient) -> None:
+def test_a_run_in_progress_is_not_missing(client: TestClient) -> None:
     late = ran("load", 8 * DAY + 2.9, [read("source")], [dataset("raw")], minutes=60)
     send(client, *loads(range(8)), late, *reports(range(9)))
 
     assert "missing-run" not in [kind for kind, _, _ in found(ask(client, 8))]
 
 
-def test_a_reader_that_often_reads_the_same_misses_nothing(client: TestClient) -> None:
+def test_nothing_is_missing_for_a_reader_that_often_reads_the_same_data(client: TestClient) -> None:
     send(client, *loads(day for day in range(12) if day % 2 == 0), *reports(range(12)))
 
     assert [found(ask(client, day)) for day in (9, 10, 11)] == [[], [], []]
 
 
-# Pauses that a job makes
+# Usual pauses of a job
 
 
-def test_a_job_that_does_not_run_at_weekends_is_not_missing_then(client: TestClient) -> None:
+def test_a_job_that_pauses_at_weekends_is_not_missing_then(client: TestClient) -> None:
     weekdays = [day for day in range(26) if day % 7 not in (SATURDAY, SUNDAY)]
     send(client, *loads(day for day in weekdays if day != 24), *reports(range(26)))
 
@@ -96,14 +96,14 @@ def test_a_job_that_does_not_run_at_weekends_is_not_missing_then(client: TestCli
     assert found(ask(client, 24)) == [("missing-run", "load", 0.75)]  # a Monday
 
 
-def test_a_job_that_does_not_run_at_night_is_not_missing_then(client: TestClient) -> None:
+def test_a_job_that_pauses_at_night_is_not_missing_then(client: TestClient) -> None:
     hours = [run for hour in range(8, 19) for run in loads(range(6), hour)]
     send(client, *hours, *reports(range(1, 7)))
 
     assert [found(ask(client, day)) for day in (5, 6)] == [[], []]
 
 
-def test_a_pause_as_long_as_one_before_says_less(client: TestClient) -> None:
+def test_a_pause_as_long_as_an_earlier_one_scores_less(client: TestClient) -> None:
     send(client, *loads(day for day in range(16) if day not in (5, 6)), *reports((14, 17)))
 
     assert found(ask(client, 17)) == [("missing-run", "load", 0.225)]
@@ -115,7 +115,7 @@ def test_a_pause_as_long_as_one_before_says_less(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("last_fails", "first", "kind", "score"), [(True, 7, "failed-run", 0.9), (False, 8, "missing-run", 0.75)]
 )
-def test_a_job_that_another_one_replaced_is_to_blame_less_and_less(
+def test_a_replaced_job_scores_less_and_less(
     client: TestClient, last_fails: bool, first: int, kind: str, score: float
 ) -> None:
     former = loads(range(7), job="former", failed=6 if last_fails else -1)
@@ -126,13 +126,13 @@ def test_a_job_that_another_one_replaced_is_to_blame_less_and_less(
     assert found(ask(client, 19)) == []
 
 
-def test_a_job_that_failed_last_and_that_nobody_replaced_stays_to_blame(client: TestClient) -> None:
+def test_a_failed_job_without_a_replacement_stays_a_finding(client: TestClient) -> None:
     send(client, *loads(range(6), failed=5), *reports(range(18)))
 
     assert found(ask(client, 17))[0] == ("failed-run", "load", 0.9)
 
 
-def test_what_changed_after_a_job_was_replaced_comes_first(client: TestClient) -> None:
+def test_a_change_after_a_job_was_replaced_comes_first(client: TestClient) -> None:
     text = {"inputs": [{**dataset("source"), "facets": {"schema": schema({"id": "int", "amount": "string"})}}]}
     last = [{**each, **text} for each in ran("load", 9 * DAY + 1, [], [dataset("raw")])]
     send(client, *loads(range(7), job="former", failed=6), *loads(range(7, 9)), last, *reports(range(10)))

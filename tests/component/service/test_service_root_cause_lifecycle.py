@@ -16,7 +16,7 @@ PRODUCER = "https://example.org/producer"
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """Four days on which all went well; on the fifth all but the report has run."""
+    """Four days without a fault; on the fifth, every job but the report has run."""
     with served(tmp_path) as client:
         post(client, *days(1, 4), *run("load", 5), *run("clean", 5))
         yield client
@@ -26,23 +26,23 @@ def ask(client: TestClient, node_id: str = MART) -> Body:
     return root_cause.ask(client, node_id, asOf=at(5, 4))
 
 
-def done(state: str, day: int, minute: int = 30) -> Events:
+def lifecycle_change(state: str, day: int, minute: int = 30) -> Events:
     outputs = [dataset("stage", lifecycleStateChange=facet(lifecycleStateChange=state))]
     begin, end = run("cleanup", day, hour=2, inputs=[], outputs=outputs)
     return [{**begin, "eventTime": at(day, 2, minute)}, {**end, "eventTime": at(day, 2, minute + 5)}]
 
 
 def declared(state: str, day: int) -> Body:
-    told = dataset("stage", lifecycleStateChange=facet(lifecycleStateChange=state))
+    described = dataset("stage", lifecycleStateChange=facet(lifecycleStateChange=state))
     return {"eventTime": at(day, 2, 30), "producer": PRODUCER, "schemaURL": f"{PRODUCER}#/$defs/DatasetEvent",
-            "dataset": told}  # fmt: skip
+            "dataset": described}  # fmt: skip
 
 
 @pytest.mark.parametrize(("state", "words", "score"), [("DROP", "dropped", 0.85), ("TRUNCATE", "truncated", 0.8)])
-def test_what_emptied_an_input_before_it_was_read_is_found(
+def test_a_job_that_emptied_an_input_before_it_was_read_is_found(
     client: TestClient, state: str, words: str, score: float
 ) -> None:
-    post(client, *done(state, 5), *run("report", 5, state="FAIL"))
+    post(client, *lifecycle_change(state, 5), *run("report", 5, state="FAIL"))
 
     answer = ask(client)
 
@@ -62,41 +62,41 @@ def test_a_declaration_that_an_input_was_dropped_is_found(client: TestClient) ->
     assert len(finding["events"]) == 1
 
 
-def test_what_was_filled_again_is_not_empty(client: TestClient) -> None:
+def test_a_dataset_that_was_written_again_is_no_finding(client: TestClient) -> None:
     begin, end = run("clean", 5)
     again = [{**each, "run": {"runId": "clean-again"}, "eventTime": at(5, 2, 40)} for each in (begin, end)]
-    post(client, *done("TRUNCATE", 5), *again, *run("report", 5))
+    post(client, *lifecycle_change("TRUNCATE", 5), *again, *run("report", 5))
 
     assert found(ask(client)) == []
 
 
-def test_what_was_emptied_before_the_read_before_is_not_to_blame(client: TestClient) -> None:
-    post(client, *done("TRUNCATE", 4), *run("report", 5))
+def test_a_dataset_that_was_emptied_before_the_previous_read_is_no_finding(client: TestClient) -> None:
+    post(client, *lifecycle_change("TRUNCATE", 4), *run("report", 5))
 
     assert found(ask(client)) == []
 
 
-def test_a_job_that_empties_a_dataset_each_time_is_not_to_blame(client: TestClient) -> None:
-    post(client, *done("TRUNCATE", 4), *done("TRUNCATE", 5), *run("report", 5))
+def test_a_job_that_empties_a_dataset_every_time_is_no_finding(client: TestClient) -> None:
+    post(client, *lifecycle_change("TRUNCATE", 4), *lifecycle_change("TRUNCATE", 5), *run("report", 5))
 
     assert found(ask(client)) == []
 
 
-def test_a_dataset_that_is_asked_about_was_dropped(client: TestClient) -> None:
-    post(client, *done("DROP", 5))
+def test_for_a_dropped_dataset_itself_the_drop_is_found(client: TestClient) -> None:
+    post(client, *lifecycle_change("DROP", 5))
 
     assert found(ask(client, "dataset:lake:stage")) == [("lifecycle-change", "stage", 0)]
 
 
 @pytest.mark.parametrize("state", ["ALTER", "CREATE", "OVERWRITE", "RENAME"])
-def test_what_leaves_the_data_there_is_no_such_change(client: TestClient, state: str) -> None:
-    post(client, *done(state, 5), *run("report", 5))
+def test_a_lifecycle_change_that_leaves_the_data_is_no_finding(client: TestClient, state: str) -> None:
+    post(client, *lifecycle_change(state, 5), *run("report", 5))
 
     assert found(ask(client)) == []
 
 
-def _told(minute: int, name: str, day: int = 5, **change: object) -> Events:
-    """A run of a job of its own that tells what it did to a dataset."""
+def _reported(minute: int, name: str, day: int = 5, **change: object) -> Events:
+    """A run of a separate job that reports what it did to a dataset."""
     begin, end = run(
         f"swap{minute}", day, hour=2, inputs=[], outputs=[dataset(name, lifecycleStateChange=facet(**change))]
     )
@@ -105,7 +105,7 @@ def _told(minute: int, name: str, day: int = 5, **change: object) -> Events:
 
 def _renamed(minute: int, former: str, name: str, day: int = 5) -> Events:
     previous = {"namespace": "lake", "name": former}
-    return _told(minute, name, day, lifecycleStateChange="RENAME", previousIdentifier=previous)
+    return _reported(minute, name, day, lifecycleStateChange="RENAME", previousIdentifier=previous)
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -116,10 +116,10 @@ def _renamed(minute: int, former: str, name: str, day: int = 5) -> Events:
         (_renamed(20, "stage", "stage_old"), ["stage"]),
     ],
 )
-def test_a_table_that_changed_places_with_a_new_one_was_not_dropped_with_the_name_that_it_had_in_between(
+def test_a_table_that_was_swapped_is_not_dropped_with_its_temporary_name(
     client: TestClient, step: int, renamed: Events, dropped: list[str]
 ) -> None:
-    post(client, *[*renamed, *_told(30, "stage_old", lifecycleStateChange="DROP"), *run("report", 5)][::step])
+    post(client, *[*renamed, *_reported(30, "stage_old", lifecycleStateChange="DROP"), *run("report", 5)][::step])
 
     findings = [each for each in ask(client)["findings"] if each["kind"] == "lifecycle-change"]
 
@@ -127,26 +127,24 @@ def test_a_table_that_changed_places_with_a_new_one_was_not_dropped_with_the_nam
 
 
 def _swapped(day: int) -> Events:
-    """The table changes places with a new one, and the old one is dropped."""
+    """The table is swapped with a new one, and the old one is dropped."""
     renamed = [*_renamed(20, "stage", "stage_old", day), *_renamed(21, "stage_new", "stage", day)]
-    return [*renamed, *_told(30, "stage_old", day, lifecycleStateChange="DROP")]
+    return [*renamed, *_reported(30, "stage_old", day, lifecycleStateChange="DROP")]
 
 
 @pytest.mark.parametrize(
     "since",
-    [[], _swapped(6), _renamed(40, "stage", "stage_older", 6), _told(40, "stage", 6, lifecycleStateChange="DROP")],
+    [[], _swapped(6), _renamed(40, "stage", "stage_older", 6), _reported(40, "stage", 6, lifecycleStateChange="DROP")],
     ids=["nothing", "swapped again", "renamed", "dropped"],
 )
-def test_what_happened_to_a_table_since_says_nothing_of_why_an_old_run_was_wrong(
-    client: TestClient, since: Events
-) -> None:
+def test_later_changes_of_a_table_are_no_finding_for_an_old_run(client: TestClient, since: Events) -> None:
     post(client, *_swapped(5), *run("report", 5), *since)
 
     assert found(root_cause.ask(client, MART, run="report-5")) == []
 
 
-def test_a_table_that_was_dropped_was_so_for_an_old_run_though_it_changed_places_since(client: TestClient) -> None:
-    post(client, *_renamed(20, "stage", "stage_old"), *_told(30, "stage_old", lifecycleStateChange="DROP"))
+def test_a_drop_is_found_for_an_old_run_although_the_table_was_swapped_since(client: TestClient) -> None:
+    post(client, *_renamed(20, "stage", "stage_old"), *_reported(30, "stage_old", lifecycleStateChange="DROP"))
     post(client, *run("report", 5), *_renamed(21, "stage_new", "stage", 6))
 
     assert found(root_cause.ask(client, MART, run="report-5")) == [("lifecycle-change", "stage", 1)]

@@ -1,4 +1,4 @@
-"""What happened to a dataset between two reads of it: its writer runs more often than its reader."""
+"""Root causes between two reads of a dataset: its writer runs more often than its reader."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +13,10 @@ from tests.support.days import read, written
 from tests.support.hours import DAY, Events, at_hour, ran
 
 DAYS = 4
-ASKED = at_hour((DAYS - 1) * DAY + 6)
-"""After the last of the daily reads, which begin at half past five."""
+AS_OF = at_hour((DAYS - 1) * DAY + 6)
+"""After the last of the daily reads, which begin at 5:30."""
 BAD = (DAYS - 2) * DAY + 14
-"""Hours after the beginning, at 14:00 on the day before that read."""
+"""The hour in which something goes wrong: 14:00 on the day before that read."""
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 def loaded(
     hour: int, *, state: str = "COMPLETE", amount: str = "int", code: str = "a", rows: int = 1000, is_well: bool = True
 ) -> Events:
-    """A run of the hourly job: it makes raw of source."""
+    """A run of the hourly job, which makes raw from source."""
     checked = facet(assertions=[{"assertion": "not_null", "column": "amount", "success": is_well}])
     return ran(
         "load",
@@ -41,32 +41,32 @@ def loaded(
 
 
 def reported(day: int, *, version: str | None = None) -> Events:
-    told = {} if version is None else {"version": facet(datasetVersion=version)}
-    return ran("report", day * DAY + 5.5, [read("raw", **told)], [written("mart", 30)])
+    facets = {} if version is None else {"version": facet(datasetVersion=version)}
+    return ran("report", day * DAY + 5.5, [read("raw", **facets)], [written("mart", 30)])
 
 
 def all_of(*bad: tuple[int, dict[str, Any]]) -> Events:
-    """Some days of both, where the hourly job did otherwise in some hours."""
-    otherwise = dict(bad)
+    """Four days of both jobs; in some hours the hourly job differs from its defaults."""
+    changes = dict(bad)
     hours = range((DAYS - 1) * DAY + 6)
     return [
-        *(each for hour in hours for each in loaded(hour, **otherwise.get(hour, {}))),
+        *(each for hour in hours for each in loaded(hour, **changes.get(hour, {}))),
         *(each for day in range(DAYS) for each in reported(day)),
     ]
 
 
 def ask(client: TestClient, node_id: str = "dataset:lake:mart", **query: str) -> Body:
-    return get(client, f"/api/v1/root-cause?{urlencode({'nodeId': node_id, 'asOf': ASKED, **query})}")
+    return get(client, f"/api/v1/root-cause?{urlencode({'nodeId': node_id, 'asOf': AS_OF, **query})}")
 
 
 def batch(client: TestClient, events: Events) -> None:
     for first in range(0, len(events), 200):
-        answer = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
-        assert answer.json()["summary"]["failed"] == 0, answer.text
+        response = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
+        assert response.json()["summary"]["failed"] == 0, response.text
 
 
 def first(answer: Body) -> tuple[str, float, str]:
-    """Kind, score and run of what is likeliest to blame."""
+    """Kind, score and run of the first finding."""
     finding = answer["findings"][0]
     return finding["kind"], finding["score"], finding["runs"][0]
 
@@ -78,12 +78,12 @@ BETWEEN_READS: dict[str, tuple[list[tuple[int, dict[str, Any]]], tuple[str, floa
     "the code was changed and stays so": ([(hour, {"code": "b"}) for hour in STAYS], ("code-change", 0.6)),
     "a run wrote no rows": ([(BAD, {"rows": -(BAD % 7)})], ("volume-jump", 0.85)),
     "a check failed": ([(BAD, {"is_well": False})], ("failed-check", 0.8)),
-    "a run failed, and the next went well": ([(BAD, {"state": "FAIL"})], ("failed-run", 0.45)),
+    "a run failed, and the next succeeded": ([(BAD, {"state": "FAIL"})], ("failed-run", 0.45)),
 }
 
 
 @pytest.mark.parametrize("past", BETWEEN_READS)
-def test_what_happened_between_two_reads_is_found_at_the_run_where_it_did(client: TestClient, past: str) -> None:
+def test_a_change_between_two_reads_is_found_at_the_run_that_made_it(client: TestClient, past: str) -> None:
     bad, (kind, score) = BETWEEN_READS[past]
     batch(client, all_of(*bad))
 
@@ -99,7 +99,7 @@ def test_what_happened_between_two_reads_is_found_at_the_run_where_it_did(client
     [({"rows": -(BAD % 7)}, "volume-jump", 0.425), ({"is_well": False}, "failed-check", 0.4),
      ({"state": "FAIL"}, "failed-run", 0.225), ({"amount": "string"}, "schema-change", 0.85)],
 )  # fmt: skip
-def test_what_one_run_did_to_its_data_says_less_where_the_last_one_wrote_it_anew(
+def test_faulty_data_of_one_run_scores_less_where_the_last_run_overwrote_it(
     client: TestClient, bad: dict[str, Any], kind: str, score: float
 ) -> None:
     events = all_of((BAD, bad))
@@ -111,7 +111,7 @@ def test_what_one_run_did_to_its_data_says_less_where_the_last_one_wrote_it_anew
     assert first(ask(client)) == (kind, score, f"load-{BAD}")
 
 
-def test_where_all_went_well_between_two_reads_nothing_is_found(client: TestClient) -> None:
+def test_without_a_fault_between_two_reads_nothing_is_found(client: TestClient) -> None:
     batch(client, all_of())
 
     answer = ask(client)
@@ -127,13 +127,13 @@ def test_where_all_went_well_between_two_reads_nothing_is_found(client: TestClie
     )
 
 
-def test_what_happened_before_the_read_before_is_not_looked_at(client: TestClient) -> None:
+def test_runs_before_the_previous_read_are_not_looked_at(client: TestClient) -> None:
     batch(client, all_of((BAD - DAY, {"rows": 0, "is_well": False})))
 
     assert ask(client)["findings"] == []
 
 
-def test_a_run_that_failed_and_was_tried_again_soon_is_made_good(client: TestClient) -> None:
+def test_a_failed_run_that_was_soon_retried_is_no_finding(client: TestClient) -> None:
     again = ran("load", BAD + 0.2, [read("source")], [written("raw", 1000)])
     batch(client, [*all_of((BAD, {"state": "FAIL"})), *again])
 
@@ -141,11 +141,11 @@ def test_a_run_that_failed_and_was_tried_again_soon_is_made_good(client: TestCli
 
 
 @pytest.mark.parametrize(
-    ("nominal", "found"),
+    ("nominal", "is_found"),
     [((BAD, BAD + 1), True), ((BAD, BAD), False), ((BAD, None), False), ((BAD, BAD + 1, BAD), False)],
 )
-def test_a_run_for_another_time_is_no_second_try_however_soon_it_began(
-    client: TestClient, nominal: tuple[int | None, ...], found: bool
+def test_a_run_for_another_nominal_time_is_no_retry_however_soon_it_began(
+    client: TestClient, nominal: tuple[int | None, ...], is_found: bool
 ) -> None:
     late, *soon = ({} if each is None else {"nominalTime": facet(nominalStartTime=at_hour(each))} for each in nominal)
     events = all_of((BAD, {"state": "FAIL"}))
@@ -157,28 +157,28 @@ def test_a_run_for_another_time_is_no_second_try_however_soon_it_began(
         events += ran("load", begun, [read("source")], [written("raw", 1000)], run_facets=facets)
     batch(client, events)
 
-    assert ("failed-run" in [each["kind"] for each in ask(client)["findings"]]) == found
+    assert ("failed-run" in [each["kind"] for each in ask(client)["findings"]]) == is_found
 
 
-def test_as_few_rows_as_at_that_hour_of_the_day_before_are_usual(client: TestClient) -> None:
+def test_as_few_rows_as_at_the_same_hour_of_the_day_before_are_no_finding(client: TestClient) -> None:
     nights = [day * DAY + hour for day in range(DAYS) for hour in range(5)]
     batch(client, all_of(*((hour, {"rows": 100 - hour % 7}) for hour in nights)))
 
     assert ask(client)["findings"] == []
 
 
-def test_of_a_reader_without_a_run_before_only_the_last_run_that_wrote_is_looked_at(client: TestClient) -> None:
+def test_for_the_first_run_of_a_reader_only_the_last_run_that_wrote_is_looked_at(client: TestClient) -> None:
     batch(client, [*(each for hour in range(6) for each in loaded(hour)), *reported(0)])
 
     assert [each["run"]["id"] for each in ask(client)["lookedAt"]] == ["report-5.5", "load-5"]
 
 
 def test_between_two_versions_that_were_read_all_runs_that_wrote_are_looked_at(client: TestClient) -> None:
-    def told(hour: int, rows: int = 1000) -> Events:
+    def load(hour: int, rows: int = 1000) -> Events:
         version = facet(datasetVersion=str(hour))
         return ran("load", hour, [], [written("raw", rows, version=version)])
 
-    hours = [told(hour, rows=0 if hour == 20 else 1000 + hour % 7) for hour in range(31)]
+    hours = [load(hour, rows=0 if hour == 20 else 1000 + hour % 7) for hour in range(31)]
     batch(client, [each for events in hours for each in events])
     batch(client, [*reported(0, version="3"), *reported(1, version="27")])
 
@@ -190,7 +190,9 @@ def test_between_two_versions_that_were_read_all_runs_that_wrote_are_looked_at(c
     assert first(answer) == ("volume-jump", 0.85, "load-20")
 
 
-def test_of_very_many_runs_between_two_reads_the_newest_are_looked_at_and_it_says_so(client: TestClient) -> None:
+def test_of_very_many_runs_between_two_reads_only_the_newest_are_looked_at_which_is_reported(
+    client: TestClient,
+) -> None:
     ends = [read("source")], [written("raw")]
     hours = [1 + minute / 60 for minute in range(2 * 60)]
     states = {hours[9]: "FAIL"}
@@ -213,7 +215,7 @@ def test_of_very_many_runs_between_two_reads_the_newest_are_looked_at_and_it_say
     ]
 
 
-def test_of_many_datasets_no_one_takes_the_turn_of_another(client: TestClient) -> None:
+def test_with_many_inputs_the_limit_is_shared_among_them(client: TestClient) -> None:
     names = [f"raw-{place}" for place in range(10)]
     hours = range((DAYS - 2) * DAY + 6)
     for name in names:
@@ -229,7 +231,7 @@ def test_of_many_datasets_no_one_takes_the_turn_of_another(client: TestClient) -
     assert {each["nodeId"] for each in answer["findings"]} == {f"dataset:lake:{name}" for name in names}
 
 
-def test_what_lies_above_what_was_written_between_two_reads_is_looked_at_too(client: TestClient) -> None:
+def test_upstream_of_the_runs_between_two_reads_is_looked_at_too(client: TestClient) -> None:
     fetched = [
         ran("fetch", hour - 0.5, [], [written("source", 0 if hour == BAD else 500 + hour % 5)])
         for hour in range(1, (DAYS - 1) * DAY + 6)
@@ -245,7 +247,7 @@ def test_what_lies_above_what_was_written_between_two_reads_is_looked_at_too(cli
     assert not answer["isCut"]
 
 
-def test_a_stream_that_read_between_two_reads_of_what_it_wrote_read_from_each_run(client: TestClient) -> None:
+def test_a_stream_between_two_reads_of_its_output_has_read_from_each_run(client: TestClient) -> None:
     kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
     flow = ran("flow", 0, [dataset("raw")], [dataset("stage")], state="RUNNING", minutes=30 * 60, job_facets=kind)
     reports = [ran("report", day * DAY + 5.5, [dataset("stage")], [dataset("mart")]) for day in (0, 1)]
