@@ -1,4 +1,4 @@
-"""Events read and stored in a process beside the service: all is as in the service, whatever becomes of the process."""
+"""Events parsed and stored in a separate process: the same results as in the service, even if the process fails."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ KEY = NodeKey.from_seed("edge-7", bytes(range(32)))
 TRUST = Trust({KEY.key_id: KEY.public_key}, is_required=False)
 LATE_US = 10**15
 _MANY = 1_600
-"""Events that no process has stored before somebody notices that it has begun, however busy the machine is."""
+"""More events than a process can have stored by the time a test sees the first of them, however busy the machine is."""
 
 OutcomeT = TypeVar("OutcomeT")
 
@@ -48,7 +48,7 @@ def run(number: int) -> bytes:
 
 
 def log() -> list[bytes]:
-    """Signed and unsigned events, one of somebody unknown, some that are none, and two that came before."""
+    """Signed and unsigned events, one by an unknown key, some that are invalid, and two repeated ones."""
     stranger = NodeKey.from_seed("edge-8", bytes(32))
     signed = [sign_event(run(number), KEY) for number in range(40)]
     unsigned = map(run, range(41, 80))
@@ -60,7 +60,7 @@ def posted(events: Sequence[bytes]) -> list[Posted]:
 
 
 class Learned:
-    """A learner that keeps what it learns."""
+    """A learner that records what it learns."""
 
     def __init__(self) -> None:
         self.stored: list[Stored] = []
@@ -89,7 +89,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def recording(recorder: Recorder, use: Callable[[], Awaitable[OutcomeT]], learned: Learned | None = None) -> OutcomeT:
-    """What comes of using a recorder that is started and stopped around it, on a loop as the service has it."""
+    """The result of using a recorder, started before and stopped after, on the event loop that the service uses."""
 
     async def used() -> OutcomeT:
         recorder.open()
@@ -105,7 +105,7 @@ def recording(recorder: Recorder, use: Callable[[], Awaitable[OutcomeT]], learne
 
 
 async def one_by_one(recorder: Recorder, events: Sequence[bytes]) -> list[Answered]:
-    """All asked for at once."""
+    """All recorded concurrently, each in a request of its own."""
     answers = await asyncio.gather(*(recorder.record([each], None) for each in posted(events)))
     return [answer for (answer,) in answers]
 
@@ -120,39 +120,41 @@ def places(answers: Sequence[Answered]) -> list[int]:
 
 @pytest.mark.parametrize("together", [1, 16])
 @pytest.mark.parametrize("is_required", [False, True])
-def test_beside_comes_out_what_comes_out_here(
+def test_a_separate_process_records_the_same_as_the_service_itself(
     store: SqliteStore, tmp_path: Path, together: int, is_required: bool
 ) -> None:
     trust = Trust(TRUST.keys, is_required)
     events = posted(log())
-    some = [events[at : at + together] for at in range(0, len(events), together)]
+    groups = [events[at : at + together] for at in range(0, len(events), together)]
 
     async def by(recorder: Recorder) -> list[Answered]:
-        return [each for answers in await asyncio.gather(*(recorder.record(a, None) for a in some)) for each in answers]
+        return [
+            each for answers in await asyncio.gather(*(recorder.record(a, None) for a in groups)) for each in answers
+        ]
 
-    learned_here, learned_beside = Learned(), Learned()
+    learned_locally, learned_remotely = Learned(), Learned()
     with closing(SqliteStore(tmp_path / "here.db")) as other:
-        here = LocalRecorder(other, trust)
-        answers_here = recording(here, lambda: by(here), learned_here)
-        facts_here = {fact.key: fact for fact in other.facts()}
-    beside = RemoteRecorder(store, trust)
-    answers_beside = recording(beside, lambda: by(beside), learned_beside)
+        local = LocalRecorder(other, trust)
+        local_answers = recording(local, lambda: by(local), learned_locally)
+        local_facts = {fact.key: fact for fact in other.facts()}
+    remote = RemoteRecorder(store, trust)
+    remote_answers = recording(remote, lambda: by(remote), learned_remotely)
 
-    assert comparable(answers_beside) == comparable(answers_here)
-    assert learned_beside.stored == learned_here.stored
-    assert learned_beside.verdicts == learned_here.verdicts
+    assert comparable(remote_answers) == comparable(local_answers)
+    assert learned_remotely.stored == learned_locally.stored
+    assert learned_remotely.verdicts == learned_locally.verdicts
     with closing(SqliteStore(tmp_path / "headwater.db", lock=os.open(tmp_path, os.O_RDONLY))) as after:
-        assert {fact.key: fact for fact in after.facts()} == facts_here
-    kinds = [type(each) for each in answers_beside]
+        assert {fact.key: fact for fact in after.facts()} == local_facts
+    kinds = [type(each) for each in remote_answers]
     assert kinds.count(InvalidEventError) == 2
     assert kinds.count(UntrustedEventError) == (41 if is_required else 0)
 
 
 @pytest.mark.parametrize("kind", [LocalRecorder, RemoteRecorder])
-def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
+def test_an_event_that_causes_an_unexpected_error_is_refused_alone(
     store: SqliteStore, kind: Callable[[SqliteStore, Trust], Recorder], caplog: pytest.LogCaptureFixture
 ) -> None:
-    never = cast(int, "never")  # no time to compare with: a fault of ours, which only one key comes to
+    never = cast(int, "never")  # no valid time: a fault of ours, which only one key triggers
     faulty = Trust(TRUST.keys, is_required=False, revoked_us={KEY.key_id: never})
     poison = sign_event(run(0), KEY)
 
@@ -176,7 +178,7 @@ def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
     assert kind is RemoteRecorder or "TypeError" in caplog.text
 
 
-def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
+def test_changed_trust_applies_from_the_next_event_on(store: SqliteStore) -> None:
     recorder, learned = RemoteRecorder(store, Trust({}, is_required=False)), Learned()
 
     async def trusted_meanwhile() -> None:
@@ -189,20 +191,20 @@ def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
     assert learned.verdicts == ["unknown-key", "ok"]
 
 
-def test_what_its_sender_may_not_bring_is_not_stored(store: SqliteStore) -> None:
+def test_an_event_that_its_sender_may_not_send_is_not_stored(store: SqliteStore) -> None:
     recorder, learned = RemoteRecorder(store, TRUST), Learned()
-    asked: list[Entry] = []
+    checked: list[Entry] = []
 
     def why_not(entry: Entry) -> ForbiddenError | None:
-        asked.append(entry)
+        checked.append(entry)
         if entry.run_id == "run-3":
             raise ZeroDivisionError
         return ForbiddenError("not yours") if entry.run_id == "run-2" else None
 
-    async def brought() -> Sequence[Answered]:
+    async def recorded() -> Sequence[Answered]:
         return await recorder.record(posted([run(1), b"{", run(2), run(3), run(4)]), why_not)
 
-    answers = recording(recorder, brought, learned)
+    answers = recording(recorder, recorded, learned)
 
     assert [type(each).__name__ for each in answers] == [
         "Answer",
@@ -211,7 +213,7 @@ def test_what_its_sender_may_not_bring_is_not_stored(store: SqliteStore) -> None
         "ZeroDivisionError",
         "Answer",
     ]
-    assert [entry.run_id for entry in asked] == ["run-1", "run-2", "run-3", "run-4"]
+    assert [entry.run_id for entry in checked] == ["run-1", "run-2", "run-3", "run-4"]
     assert [stored.log_index for stored in learned.stored] == [0, 1]
 
 
@@ -236,17 +238,17 @@ def test_a_reader_sees_the_facts_of_what_was_acknowledged(store: SqliteStore) ->
     assert found[2::3] == [1, 2, 3, 4, 5]
 
 
-def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_killed_process_loses_nothing_that_was_acknowledged(store: SqliteStore, tmp_path: Path) -> None:
     recorder, learned = RemoteRecorder(store, TRUST), Learned()
     events = [run(number) for number in range(_MANY)]
 
     async def killed_meanwhile() -> list[Answered]:
-        asked = asyncio.create_task(one_by_one(recorder, events))
-        while len(learned.stored) < 50:  # noqa: ASYNC110  it is to be in the middle
+        recording_all = asyncio.create_task(one_by_one(recorder, events))
+        while len(learned.stored) < 50:  # noqa: ASYNC110  kill it in the middle
             await asyncio.sleep(0)
         assert recorder.pid is not None
         os.kill(recorder.pid, signal.SIGKILL)
-        first = await asked
+        first = await recording_all
         while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
             await asyncio.sleep(0.01)
         return first + await one_by_one(recorder, events)
@@ -260,7 +262,7 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
     assert all(stored.facts for stored in learned.stored)
 
 
-def test_of_events_that_say_much_few_are_learned_in_one_go(store: SqliteStore) -> None:
+def test_of_large_events_few_are_learned_at_once(store: SqliteStore) -> None:
     recorder, learned = RemoteRecorder(store, TRUST), Learned()
     inputs = [dataset(f"t{number}") for number in range(1_000)]
     events = [json.dumps(event(run={"runId": f"run-{number}"}, inputs=inputs)).encode() for number in range(40)]
@@ -271,55 +273,55 @@ def test_of_events_that_say_much_few_are_learned_in_one_go(store: SqliteStore) -
     assert max(map(len, learned.groups)) == 10
 
 
-def test_what_is_said_to_a_process_that_has_just_ended_is_not_said_to_the_next(store: SqliteStore) -> None:
+def test_a_message_to_a_process_that_has_just_ended_is_not_sent_to_the_next(store: SqliteStore) -> None:
     recorder, learned = RemoteRecorder(store, TRUST), Learned()
     unexpected: list[object] = []
 
-    async def asked_meanwhile() -> tuple[list[Answered], list[Answered]]:
+    async def record_meanwhile() -> tuple[list[Answered], list[Answered]]:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: unexpected.append(context["message"]))
         assert recorder.pid is not None
         os.kill(recorder.pid, signal.SIGKILL)
-        asked = []
+        requests = []
         while recorder.fault is None:
-            asked.append(recorder.record(posted([run(0)]), None))
+            requests.append(recorder.record(posted([run(0)]), None))
             await asyncio.sleep(0)
-        refused = [answer for (answer,) in await asyncio.gather(*asked)]
+        refused = [answer for (answer,) in await asyncio.gather(*requests)]
         while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
             await asyncio.sleep(0.01)
         return refused, await one_by_one(recorder, [run(1)])
 
-    refused, then = recording(recorder, asked_meanwhile, learned)
+    refused, then = recording(recorder, record_meanwhile, learned)
 
     assert {type(each) for each in refused} == {UnavailableError}
     assert places(then) == [0]
     assert unexpected == []
 
 
-def test_the_head_of_the_tree_goes_along_to_the_process_that_is_started_again(store: SqliteStore) -> None:
+def test_a_restarted_process_gets_the_head_of_the_tree(store: SqliteStore) -> None:
     recorder = RemoteRecorder(store, TRUST)
 
-    async def told() -> Known:
+    async def recorded() -> Known:
         await one_by_one(recorder, log())
         return recorder.store.known
 
-    known = recording(recorder, told)
+    known = recording(recorder, recorded)
 
     with closing(SqliteConnection(store._path)) as connection:
         assert known.head == ReadTree(connection.rows).frontier(known.size)
     assert known.size == 80
 
 
-def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(store: SqliteStore) -> None:
+def test_a_process_that_does_not_answer_is_killed_and_replaced(store: SqliteStore) -> None:
     recorder, learned = RemoteRecorder(store, TRUST, stuck_s=8), Learned()  # three seconds after that is a fault
 
     async def stopped_meanwhile() -> tuple[list[Answered], str | None, list[Answered]]:
         await one_by_one(recorder, [run(0)])
         assert recorder.pid is not None
         os.kill(recorder.pid, signal.SIGSTOP)
-        asked = asyncio.create_task(one_by_one(recorder, [run(1)]))
+        request = asyncio.create_task(one_by_one(recorder, [run(1)]))
         while (fault := recorder.fault) is None:  # noqa: ASYNC110  only a test waits for it
             await asyncio.sleep(0.01)
-        unanswered = await asked
+        unanswered = await request
         while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
             await asyncio.sleep(0.01)
         return unanswered, fault, await one_by_one(recorder, [run(1)])
@@ -331,7 +333,7 @@ def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(s
     assert places(again) == [1]
 
 
-def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no_silence(store: SqliteStore) -> None:
+def test_a_process_without_requests_may_be_silent_and_a_late_answer_is_no_fault(store: SqliteStore) -> None:
     recorder = RemoteRecorder(store, TRUST, stuck_s=3)
 
     async def stopped_for_a_while() -> tuple[int | None, int | None]:
@@ -354,7 +356,7 @@ def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no
     assert last == first
 
 
-def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_less(
+def test_a_process_that_cannot_be_restarted_is_reported_once_and_retried_less_often(
     store: SqliteStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     recorder = RemoteRecorder(store, TRUST)
@@ -370,8 +372,8 @@ def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_
 
     assert fault is not None
     assert "cannot open the database" in fault
-    told = [vars(record)["fault"] for record in caplog.records if "is being restarted" in record.message]
-    assert told == [None, fault]
+    faults = [vars(record)["fault"] for record in caplog.records if "is being restarted" in record.message]
+    assert faults == [None, fault]
 
 
 def test_raw_bytes_move_to_segments_while_a_process_stores(store: SqliteStore) -> None:
@@ -394,7 +396,7 @@ def damage(folder: Path) -> None:
         path.write_bytes(b"no database" * 1_000)
 
 
-def test_a_process_that_cannot_open_the_store_says_why(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_process_that_cannot_open_the_store_reports_why(store: SqliteStore, tmp_path: Path) -> None:
     recorder = RemoteRecorder(store, TRUST)
     damage(tmp_path)
 
@@ -406,7 +408,7 @@ def test_a_process_that_cannot_open_the_store_says_why(store: SqliteStore, tmp_p
 
 
 def recorders_of(pid: int) -> list[int]:
-    """The processes that store for a service."""
+    """The processes that store events for a service."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -419,7 +421,7 @@ def recorders_of(pid: int) -> list[int]:
     return found
 
 
-def test_a_service_starts_a_process_again_and_goes_on(tmp_path: Path) -> None:
+def test_a_service_restarts_the_process_and_goes_on(tmp_path: Path) -> None:
     with running(tmp_path, "--beside") as service:
         first = recorders_of(service.pid)
         assert set(statuses_of_batch(service, log())) == {200, 201, 400, 422}
@@ -432,7 +434,7 @@ def test_a_service_starts_a_process_again_and_goes_on(tmp_path: Path) -> None:
         assert statuses[-1] == 201
 
 
-def test_the_process_of_a_service_that_was_killed_ends_and_the_next_service_has_the_store(tmp_path: Path) -> None:
+def test_the_process_of_a_killed_service_ends_and_the_next_service_gets_the_store(tmp_path: Path) -> None:
     with running(tmp_path, "--beside") as service:
         (left,) = recorders_of(service.pid)
         statuses_of_batch(service, log())
@@ -459,7 +461,7 @@ def statuses_of_batch(service: Service, events: Sequence[bytes]) -> list[int]:
 
 
 class Woken(SqliteStore):
-    """One whose database is written to by others all the time."""
+    """A store whose database is written to by others all the time."""
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         super().watch(news, wake)
@@ -467,7 +469,7 @@ class Woken(SqliteStore):
             wake()
 
 
-def test_who_wakes_a_process_that_is_busy_does_not_wait_for_it(tmp_path: Path) -> None:
+def test_waking_a_busy_process_does_not_wait_for_it(tmp_path: Path) -> None:
     (ours, events), (our_questions, questions) = socket.socketpair(), socket.socketpair()
     with closing(Woken(tmp_path / "headwater.db")) as store, ours, events, our_questions, questions:
         ours.sendall(packed(End()))
