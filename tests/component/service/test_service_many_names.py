@@ -1,4 +1,4 @@
-"""An event that gives one dataset very many names: what it takes to learn grows as they do, not as their square."""
+"""An event that gives one dataset very many names: the cost to learn it is linear in their number, not quadratic."""
 
 import asyncio
 from contextlib import closing
@@ -22,20 +22,18 @@ from tests.support.app import START_US, dataset, event, facet
 
 
 def naming(count: int) -> dict[str, Any]:
-    """An event about a dataset with so many names beside its own."""
+    """An event about a dataset with so many aliases."""
     others = [{"namespace": f"glue{number}", "name": "orders", "type": "TABLE"} for number in range(count)]
     return event(outputs=[dataset("orders", symlinks=facet(identifiers=others))])
 
 
-def calls_to_learn(path: Path, told: dict[str, Any]) -> int:
-    """How many functions are called until a service that is asked questions knows what an event says."""
+def calls_to_learn(path: Path, body: dict[str, Any]) -> int:
+    """The number of function calls until a service that answers questions has learned an event."""
     with closing(SqliteStore(path)) as store:
         knowledge = Knowledge(store, Graph(store.content))
         restricted = Restricted(knowledge)
-        asyncio.run(
-            coverage(knowledge, CoverageQuery(START_US), store.another_reader)
-        )  # from now on gaps are looked for
-        (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
+        asyncio.run(coverage(knowledge, CoverageQuery(START_US), store.another_reader))  # from now on gaps are tracked
+        (stored,) = store.add([entry_of(parse_event(orjson.dumps(body)), "unsigned", None, 0)])
         with Profile() as profile:
             restricted.learned(stored.facts, knowledge.learn(stored.facts))
         assert len(knowledge.graph.members(knowledge.graph.shown(next(iter(knowledge.graph.datasets))))) > 200
@@ -43,11 +41,11 @@ def calls_to_learn(path: Path, told: dict[str, Any]) -> int:
         return calls
 
 
-def calls_to_look_around(path: Path, told: dict[str, Any]) -> int:
-    """How many functions are called to find what lies around the job of an event."""
+def calls_to_look_around(path: Path, body: dict[str, Any]) -> int:
+    """The number of function calls to find the neighbourhood of the job of an event."""
     with closing(SqliteStore(path)) as store:
         knowledge = Knowledge(store, Graph(store.content))
-        (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
+        (stored,) = store.add([entry_of(parse_event(orjson.dumps(body)), "unsigned", None, 0)])
         knowledge.learn(stored.facts)
         with Profile() as profile:
             found = neighbourhood(knowledge.graph, knowledge.derivations, JobId("etl", "load"), 20)
@@ -56,7 +54,7 @@ def calls_to_look_around(path: Path, told: dict[str, Any]) -> int:
         return calls
 
 
-def test_what_it_takes_to_look_around_a_job_grows_as_the_partitions_of_the_table_that_it_writes(tmp_path: Path) -> None:
+def test_the_cost_of_a_jobs_neighbourhood_is_linear_in_the_partitions_of_its_output(tmp_path: Path) -> None:
     table = facet(identifiers=[{"namespace": "glue", "name": "sales.orders", "type": "TABLE"}])
 
     few, many = (
@@ -70,7 +68,7 @@ def test_what_it_takes_to_look_around_a_job_grows_as_the_partitions_of_the_table
     assert many < 5 * few
 
 
-def test_what_it_takes_to_learn_an_event_with_many_names_for_one_dataset_grows_as_they_do(tmp_path: Path) -> None:
+def test_the_cost_to_learn_an_event_is_linear_in_the_names_of_its_dataset(tmp_path: Path) -> None:
     few, many = (calls_to_learn(tmp_path / f"{count}.db", naming(count)) for count in (250, 1_000))
 
     assert many < 5 * few

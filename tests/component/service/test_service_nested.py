@@ -1,6 +1,6 @@
-"""Questions about a struct and the fields inside it, held against a graph whose answers were written by hand.
+"""Questions about a struct and the fields inside it, compared with answers written by hand.
 
-`copy` takes the struct `addr` whole, `zips` one field of it; `board` reads the copy's `addr.city` and its whole `addr`.
+`copy` reads the whole struct `addr`, `zips` one field of it; `board` reads the copy's `addr.city` and its whole `addr`.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def effects(client: TestClient, column: str, change: str) -> dict[str, str]:
         ("addr", "retype:string", {"zips:zip": "unknown", "copies:addr": "breaks", "board:all": "starved"}),
     ],
 )
-def test_who_reads_a_struct_breaks_with_it_and_nobody_knows_whether_with_a_field_of_it(
+def test_a_reader_of_a_struct_breaks_with_it_and_possibly_with_a_field_of_it(
     client: TestClient, column: str, change: str, expected: dict[str, str]
 ) -> None:
     found = effects(client, column, change)
@@ -72,7 +72,7 @@ def test_who_reads_a_struct_breaks_with_it_and_nobody_knows_whether_with_a_field
     assert found == {**expected, "board:all": behind, "board:city": behind}
 
 
-def test_the_reason_says_what_is_read_and_what_nobody_tells(client: TestClient) -> None:
+def test_the_reason_names_what_is_read_and_what_no_event_reports(client: TestClient) -> None:
     query = urlencode({"nodeId": "dataset:lake:customers", "column": "addr.zip", "change": "rename:postcode"})
 
     answer = get(client, f"/api/v1/impact?{query}")
@@ -88,7 +88,7 @@ def test_the_reason_says_what_is_read_and_what_nobody_tells(client: TestClient) 
 
 
 @pytest.mark.parametrize("new", ["city", "addr.city", "geo"])
-def test_a_field_cannot_be_called_like_another_of_its_struct(client: TestClient, new: str) -> None:
+def test_a_field_cannot_be_renamed_to_another_of_its_struct(client: TestClient, new: str) -> None:
     query = urlencode({"nodeId": "dataset:lake:customers", "column": "addr.zip", "change": f"rename:{new}"})
 
     answer = client.get(f"/api/v1/impact?{query}")
@@ -98,12 +98,12 @@ def test_a_field_cannot_be_called_like_another_of_its_struct(client: TestClient,
     assert answer.json()["message"] == f"change: customers has a column '{name}' already; choose another"
 
 
-def test_a_field_may_be_called_like_a_column_outside_its_struct(client: TestClient) -> None:
+def test_a_field_may_be_renamed_to_a_column_outside_its_struct(client: TestClient) -> None:
     assert effects(client, "addr.zip", "rename:id")["zips:zip"] == "breaks"
 
 
 @pytest.mark.parametrize("column", ["addr.none", "addr.zip.none", "none.zip"])
-def test_a_field_that_is_not_there_is_not_found(client: TestClient, column: str) -> None:
+def test_an_unknown_field_is_not_found(client: TestClient, column: str) -> None:
     answer = client.get(f"/api/v1/impact?nodeId=dataset:lake:customers&column={column}")
 
     assert answer.status_code == 404
@@ -137,7 +137,7 @@ def test_a_field_inside_a_struct_has_its_type_in_column_lineage(client: TestClie
     }
 
 
-def test_what_feeds_one_field_of_a_struct_is_not_taken_for_what_feeds_another(client: TestClient) -> None:
+def test_sources_of_one_field_of_a_struct_are_not_those_of_another(client: TestClient) -> None:
     parts = made("parts", **{"s.a": ("customers", "id"), "s.b": ("customers", "addr.zip")})
     post(client, ran("part", "r5", 5, [CUSTOMERS], [parts]))
 
@@ -145,7 +145,7 @@ def test_what_feeds_one_field_of_a_struct_is_not_taken_for_what_feeds_another(cl
     assert nodes(client, "copies:addr") == {"copies:addr", "customers:addr"}
 
 
-def test_a_root_cause_is_looked_for_behind_the_struct_of_a_field(client: TestClient) -> None:
+def test_root_cause_goes_from_a_field_to_its_struct_upstream(client: TestClient) -> None:
     lost = dataset("customers", schema=facet(fields=[{"name": "id", "type": "int"}]))
     post(client, ran("load", "r6", 6, [], [lost]), ran("copy", "r7", 7, [lost], [COPY]))
     post(client, ran("board", "r8", 8, [dataset("copies")], EVENTS[3]["outputs"]))
@@ -170,13 +170,13 @@ def test_a_field_inside_a_struct_can_be_tagged_by_its_path(client: TestClient) -
     assert put.json()["fields"][1]["fields"][0]["tags"] == ["PII"]
 
 
-def test_the_commands_show_the_way_through_a_struct(tmp_path: Path) -> None:
+def test_the_commands_show_the_path_through_a_struct(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         for event in EVENTS:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
 
-        impact = told("impact", "customers:addr.zip", "--change", "drop", "--url", service.url, status=1)
-        trace = told("trace", "board:city", "--url", service.url)
+        impact = lines_of("impact", "customers:addr.zip", "--change", "drop", "--url", service.url, status=1)
+        trace = lines_of("trace", "board:city", "--url", service.url)
 
     assert impact == [
         "customers:addr.zip",
@@ -198,7 +198,7 @@ def test_the_commands_show_the_way_through_a_struct(tmp_path: Path) -> None:
     ]
 
 
-def told(*arguments: str, status: int = 0) -> list[str]:
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == status, done.output
-    return done.stdout.splitlines()
+def lines_of(*arguments: str, status: int = 0) -> list[str]:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == status, result.output
+    return result.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""`/nodes`: whether the records of edge machines are whole."""
+"""`/nodes`: whether the records of edge machines are complete."""
 
 import json
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from tests.support.chains import KEY, NODE, head, heartbeat, record
 from tests.support.service import running
 
 E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
-WHOLE = record(E1, 4)
-AFTER = record(E2, 2, follows=(head(E1, WHOLE),))
+FULL_RECORD = record(E1, 4)
+AFTER = record(E2, 2, follows=(head(E1, FULL_RECORD),))
 NO_TROUBLE = {"missing": 0, "forks": 0, "broken": 0, "replays": 0, "dropped": 0, "silentEpochs": 0, "clockAhead": 0}
 
 
@@ -42,13 +42,13 @@ def listed(client: TestClient) -> list[tuple[str, int, int, int]]:
     return [(each["kind"], each["events"], each["first"], each["last"]) for each in answer["listed"]]
 
 
-def test_a_node_is_known_by_its_signed_events_and_where_its_record_stands(client: TestClient) -> None:
-    send(client, *(each.raw for each in (*WHOLE, *AFTER)))
+def test_a_node_has_the_counts_and_the_head_of_its_record(client: TestClient) -> None:
+    send(client, *(each.raw for each in (*FULL_RECORD, *AFTER)))
 
     (node,) = get(client, "/api/v1/nodes")["nodes"]
 
     assert (node["nodeId"], node["events"], node["unproved"], node["epochs"]) == (NODE, 6, 0, 2)
-    assert (node["epoch"], node["lastSequence"], node["headHash"]) == (E1, 3, WHOLE[-1].payload_hash)
+    assert (node["epoch"], node["lastSequence"], node["headHash"]) == (E1, 3, FULL_RECORD[-1].payload_hash)
     assert node["lastSeen"] == "2026-05-22T14:00:03.000Z"
     assert node["troubles"] == NO_TROUBLE
 
@@ -56,19 +56,19 @@ def test_a_node_is_known_by_its_signed_events_and_where_its_record_stands(client
 @pytest.mark.parametrize("node", ["edge 7/Köln", "a%2Fb"])
 def test_a_node_of_any_name_is_found(tmp_path: Path, node: str) -> None:
     key = NodeKey.from_seed(node, bytes(32))
-    (one,) = record(E1, 1, key=key)
+    (only_event,) = record(E1, 1, key=key)
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, {key.key_id: key.public_key}) as client:
-        send(client, one.raw)
+        send(client, only_event.raw)
 
         assert get(client, f"/api/v1/nodes/{quote(node, safe='')}")["nodeId"] == node
 
 
-def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:
+def test_the_command_counts_the_events_of_a_node(tmp_path: Path) -> None:
     key = load_or_create(tmp_path)
-    (one,) = record(E1, 1, key=key)
+    (only_event,) = record(E1, 1, key=key)
     with running(tmp_path) as service:
-        service.post_events([json.loads(one.raw)])
+        service.post_events([json.loads(only_event.raw)])
 
         listed = CliRunner().invoke(app, ("node", "list", "--url", service.url), catch_exceptions=False)
         described = CliRunner().invoke(app, ("node", "describe", key.node_id, "--url", service.url))
@@ -80,21 +80,21 @@ def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:
     assert described.stdout.splitlines()[1:] == [f"  {E1}  1 event to 0, {at} to {at}", "its record is complete"]
 
 
-def test_what_is_missing_is_told_with_its_places_until_it_comes(client: TestClient) -> None:
-    send(client, WHOLE[0].raw, *(each.raw for each in AFTER))
+def test_missing_events_are_listed_with_their_sequence_until_they_arrive(client: TestClient) -> None:
+    send(client, FULL_RECORD[0].raw, *(each.raw for each in AFTER))
     before = listed(client)
 
-    send(client, *(each.raw for each in WHOLE[1:]))
+    send(client, *(each.raw for each in FULL_RECORD[1:]))
 
     assert before == [("hole", 3, 1, 3)]
     assert listed(client) == []
 
 
-def test_metrics_count_what_is_missing_until_it_comes(client: TestClient) -> None:
-    send(client, WHOLE[0].raw, *(each.raw for each in AFTER))
+def test_metrics_count_missing_events_until_they_arrive(client: TestClient) -> None:
+    send(client, FULL_RECORD[0].raw, *(each.raw for each in AFTER))
     before = client.get("/metrics").text.splitlines()
 
-    send(client, *(each.raw for each in WHOLE[1:]))
+    send(client, *(each.raw for each in FULL_RECORD[1:]))
     after = client.get("/metrics").text.splitlines()
 
     assert "headwater_nodes 1.0" in before
@@ -102,8 +102,8 @@ def test_metrics_count_what_is_missing_until_it_comes(client: TestClient) -> Non
     assert 'headwater_node_troubles{kind="missing"} 0.0' in after
 
 
-def test_a_past_shows_the_record_as_it_was_known_then(client: TestClient) -> None:
-    send(client, WHOLE[0].raw, WHOLE[2].raw, WHOLE[1].raw)
+def test_a_past_state_has_the_record_as_it_was_known_then(client: TestClient) -> None:
+    send(client, FULL_RECORD[0].raw, FULL_RECORD[2].raw, FULL_RECORD[1].raw)
 
     then = get(client, f"/api/v1/nodes/{NODE}?logSize=2")
 
@@ -111,7 +111,7 @@ def test_a_past_shows_the_record_as_it_was_known_then(client: TestClient) -> Non
     assert listed(client) == []
 
 
-def test_a_heartbeat_is_stored_and_no_job_of_the_graph(client: TestClient) -> None:
+def test_a_heartbeat_is_stored_and_makes_no_job(client: TestClient) -> None:
     send(client, heartbeat(E1, 0, None).raw)
 
     assert get(client, "/api/v1/jobs")["totalCount"] == 0
@@ -119,24 +119,24 @@ def test_a_heartbeat_is_stored_and_no_job_of_the_graph(client: TestClient) -> No
     assert get(client, "/api/v1/nodes")["nodes"][0]["heartbeatSeconds"] == 60
 
 
-def test_coverage_tells_of_nodes(client: TestClient) -> None:
-    send(client, WHOLE[0].raw, WHOLE[2].raw)
+def test_coverage_counts_nodes_and_their_troubles(client: TestClient) -> None:
+    send(client, FULL_RECORD[0].raw, FULL_RECORD[2].raw)
 
     nodes: Body = get(client, "/api/v1/coverage")["nodes"]
 
     assert nodes == {"nodes": 1, "troubles": NO_TROUBLE | {"missing": 1}}
 
 
-def test_a_node_that_nobody_heard_of_is_not_found(client: TestClient) -> None:
+def test_an_unknown_node_is_not_found(client: TestClient) -> None:
     answer = client.get("/api/v1/nodes/nobody")
 
     assert (answer.status_code, answer.json()["message"]) == (404, "Node 'nobody' not found.")
 
 
-def test_an_event_without_a_run_that_a_node_vouched_for_is_missed(client: TestClient) -> None:
+def test_a_missing_event_without_a_run_is_listed_until_it_arrives(client: TestClient) -> None:
     chain = Chain(KEY, E1, None, print)
-    told = {"eventTime": "2026-05-22T14:00:00Z", "producer": PRODUCER, "schemaURL": event()["schemaURL"]}
-    dataset = json.dumps({**told, "dataset": {"namespace": "n", "name": "d"}}).encode()
+    members = {"eventTime": "2026-05-22T14:00:00Z", "producer": PRODUCER, "schemaURL": event()["schemaURL"]}
+    dataset = json.dumps({**members, "dataset": {"namespace": "n", "name": "d"}}).encode()
     chain.sign(dataset)
     send(client, chain.sign(heartbeat(E1, 0, None).raw))
     before = listed(client)

@@ -1,4 +1,4 @@
-"""A service that asks nobody who calls: what a browser sends for a page of somebody else's does not come in."""
+"""A service without access control: what a browser sends for a foreign page is refused."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:5000", "localhost.evil.example", "127.0.0.1.evil.example"]
 )
-def test_a_name_that_was_pointed_at_this_machine_reads_and_writes_nothing(client: TestClient, host: str) -> None:
+def test_requests_to_a_foreign_host_name_are_refused(client: TestClient, host: str) -> None:
     name = host.partition(":")[0]
 
     for answer in (client.get(READ, headers={"host": host}), client.delete("/api/v1/jobs", headers={"host": host})):
@@ -44,7 +44,7 @@ def test_a_name_that_was_pointed_at_this_machine_reads_and_writes_nothing(client
         *("host.docker.internal:5000", "Lineage.Example.ORG", "lineage.example.org.:443", ""),
     ],
 )
-def test_names_that_nobody_elsewhere_can_have_are_asked_for(client: TestClient, host: str) -> None:
+def test_requests_to_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
     assert client.get(READ, headers={"host": host}).status_code == 200
 
 
@@ -58,10 +58,10 @@ def test_names_that_nobody_elsewhere_can_have_are_asked_for(client: TestClient, 
         {"sec-fetch-site": "cross-site"},
     ],
 )
-def test_a_page_from_elsewhere_writes_nothing(client: TestClient, headers: Mapping[str, str]) -> None:
-    told = {"host": "localhost:5000", "content-type": "text/plain", **headers}
+def test_a_foreign_page_cannot_write(client: TestClient, headers: Mapping[str, str]) -> None:
+    all_headers = {"host": "localhost:5000", "content-type": "text/plain", **headers}
 
-    answer = client.post(POST, content=json.dumps(event()), headers=told)
+    answer = client.post(POST, content=json.dumps(event()), headers=all_headers)
 
     assert answer.status_code == 403
     assert answer.json()["retriable"] is True
@@ -78,23 +78,23 @@ def test_a_page_from_elsewhere_writes_nothing(client: TestClient, headers: Mappi
         {"origin": "https://lineage.example.org"},
     ],
 )
-def test_programs_and_pages_of_this_machine_write(client: TestClient, headers: Mapping[str, str]) -> None:
+def test_programs_and_pages_of_this_machine_can_write(client: TestClient, headers: Mapping[str, str]) -> None:
     answer = client.post(POST, content=json.dumps(event()), headers={"host": "localhost:5000", **headers})
 
     assert answer.status_code == 201
 
 
-def test_a_link_from_elsewhere_opens_the_page_and_reads(client: TestClient) -> None:
-    followed = {"host": "localhost:5000", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+def test_a_foreign_link_can_read(client: TestClient) -> None:
+    link_headers = {"host": "localhost:5000", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 
-    assert client.get(READ, headers=followed).status_code == 200
+    assert client.get(READ, headers=link_headers).status_code == 200
 
 
 def test_serve_refuses_other_names_unless_they_are_allowed(tmp_path: Path) -> None:
     with running(tmp_path, "--allow-host", "lineage.example.org") as service:
-        asked = {
+        statuses = {
             host: httpx.get(f"{service.url}{READ}", headers={"host": host}).status_code
             for host in ("evil.example", "lineage.example.org", f"127.0.0.1:{service.port}")
         }
 
-    assert asked == {"evil.example": 403, "lineage.example.org": 200, f"127.0.0.1:{service.port}": 200}
+    assert statuses == {"evil.example": 403, "lineage.example.org": 200, f"127.0.0.1:{service.port}": 200}

@@ -37,17 +37,17 @@ _COMMENT_OR_IMPORT = re.compile(r"/\*.*?\*/|//[^\n]*|^import [^\n]*$", re.DOTALL
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_type_of_the_page_allows_the_services_values(client: TestClient, name: str) -> None:
+def test_a_type_of_the_page_allows_exactly_the_services_values(client: TestClient, name: str) -> None:
     page = client.get("/openapi.json").json()
 
     offered = [_offered(page, place) for place in PLACES[name]]
 
-    told = _page_choices()[name]
-    assert told
+    allowed = _page_choices()[name]
+    assert allowed
     if name in ONE_OF_SEVERAL:
-        assert told == set().union(*offered)
+        assert allowed == set().union(*offered)
     else:
-        assert [told] * len(offered) == offered
+        assert [allowed] * len(offered) == offered
 
 
 def test_every_type_of_the_page_is_compared_with_the_service() -> None:
@@ -56,15 +56,15 @@ def test_every_type_of_the_page_is_compared_with_the_service() -> None:
 
 def _page_choices() -> dict[str, set[str | None]]:
     """The values that the page's types allow, None for null; those of members by `Type.member`."""
-    told = defaultdict[str, set[str | None]](set)
+    choices = defaultdict[str, set[str | None]](set)
     for file in ("answers.ts", "types.ts"):
         source = _COMMENT_OR_IMPORT.sub("", (API / file).read_text())
         read = 0
         for name, words in _choices(source):
-            told[name] |= {None if word == "null" else word[1:-1] for word in words}
+            choices[name] |= {None if word == "null" else word[1:-1] for word in words}
             read += sum(word != "null" for word in words)
-        assert read == len(re.findall(_TEXT, source)), f"{file} names a text that is read as no choice"
-    return dict(told)
+        assert read == len(re.findall(_TEXT, source)), f"{file} has a string that is not parsed as a choice"
+    return dict(choices)
 
 
 def _choices(source: str) -> Iterator[tuple[str, list[str]]]:

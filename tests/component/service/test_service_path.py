@@ -1,4 +1,4 @@
-"""What lies on the path of a job or dataset, and what is next to it: over the API, now and then."""
+"""The paths through a job or dataset, and its neighbours: over the API, now and as of a time."""
 
 import json
 from contextlib import closing
@@ -55,7 +55,7 @@ def neighbours(client: TestClient, node_id: str, way: str, kind: str, **query: o
     return get(client, f"/api/v1/neighbours?{urlencode({'nodeId': node_id, 'way': way, 'type': kind, **query})}")
 
 
-def test_the_path_leads_only_to_what_events_say_the_data_goes_to(client: TestClient) -> None:
+def test_a_path_follows_only_the_data_flow_that_events_report(client: TestClient) -> None:
     post(client, PAIRED)
 
     assert path(client, "dataset:lake:out0") == {("in0", "pair"), ("pair", "out0")}
@@ -66,7 +66,7 @@ def test_the_path_leads_only_to_what_events_say_the_data_goes_to(client: TestCli
     }
 
 
-def test_the_path_is_as_it_was_known_at_that_time(client: TestClient) -> None:
+def test_a_path_as_of_a_time_is_the_one_known_then(client: TestClient) -> None:
     post(client, UNPAIRED)
     both = {("in0", "pair"), ("in1", "pair"), ("pair", "out0")}
     assert path(client, "dataset:lake:out0") == both
@@ -76,7 +76,7 @@ def test_the_path_is_as_it_was_known_at_that_time(client: TestClient) -> None:
     assert path(client, "dataset:lake:out0", asOf=HOUR_BEFORE) == both
 
 
-def test_an_answer_says_that_it_does_not_hold_the_whole_path(client: TestClient) -> None:
+def test_a_path_that_was_cut_is_reported_as_cut(client: TestClient) -> None:
     post(client, ran("first", ["a"], [dataset("b")]), ran("second", ["b"], [dataset("c")]))
 
     answers = [get(client, f"/api/v1/path?nodeId=dataset:lake:a{more}") for more in ("", "&limit=1", "&depth=0")]
@@ -85,7 +85,7 @@ def test_an_answer_says_that_it_does_not_hold_the_whole_path(client: TestClient)
     assert [len(answer["edges"]) for answer in answers] == [4, 2, 2]
 
 
-def test_neighbours_come_by_name_a_page_at_a_time_with_their_number(client: TestClient) -> None:
+def test_neighbours_are_listed_by_name_in_pages_with_their_count(client: TestClient) -> None:
     post(client, *(ran(f"reader-{at}", ["hub"], []) for at in range(5)), ran("load", [], [dataset("hub")]))
 
     page = neighbours(client, "dataset:lake:hub", "downstream", "JOB", limit=2, offset=2)
@@ -99,7 +99,7 @@ def test_neighbours_come_by_name_a_page_at_a_time_with_their_number(client: Test
     ]
 
 
-def test_neighbours_are_datasets_of_a_job_and_of_a_dataset_where_no_job_is_known_between(client: TestClient) -> None:
+def test_neighbours_are_a_jobs_datasets_and_datasets_linked_without_a_job(client: TestClient) -> None:
     aliased = dataset("t", symlinks=facet(identifiers=[{"namespace": "glue", "name": "db.t", "type": "TABLE"}]))
     view = dataset("view", lineage=facet(inputs=[{"namespace": "lake", "name": "t", "type": "DATASET"}]))
     declared = {"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "dataset": view}
@@ -119,7 +119,7 @@ def test_neighbours_are_datasets_of_a_job_and_of_a_dataset_where_no_job_is_known
         assert neighbours(client, node_id, way, "JOB")["totalCount"] == 0
 
 
-def test_what_is_deleted_is_nobodys_neighbour(client: TestClient) -> None:
+def test_a_deleted_dataset_is_not_a_neighbour(client: TestClient) -> None:
     post(client, PAIRED)
     client.delete("/api/v1/namespaces/lake/datasets/out1").raise_for_status()
 
@@ -127,20 +127,26 @@ def test_what_is_deleted_is_nobodys_neighbour(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "stays"), [("a", False), ("b", False), ("told", True), ("made", True)], ids=["down", "up", "down", "up"]
+    ("start", "is_followed"),
+    [("a", False), ("b", False), ("told", True), ("made", True)],
+    ids=["down", "up", "down", "up"],
 )
-def test_of_a_deleted_job_only_what_it_told_of_columns_leads_on(client: TestClient, start: str, stays: bool) -> None:
+def test_of_a_deleted_job_only_its_column_lineage_is_followed(
+    client: TestClient, start: str, is_followed: bool
+) -> None:
     post(client, ran("load", ["a"], [dataset("b")]), ran("make", ["told"], [made_from("made", "told")]))
     for job in ("load", "make"):
         client.delete(f"/api/v1/namespaces/etl/jobs/{job}").raise_for_status()
 
     edges = get(client, f"/api/v1/path?nodeId=dataset:lake:{start}")["edges"]
 
-    assert edges == ([{"origin": "dataset:lake:told", "destination": "dataset:lake:made"}] if stays else [])
+    assert edges == ([{"origin": "dataset:lake:told", "destination": "dataset:lake:made"}] if is_followed else [])
 
 
 @pytest.mark.parametrize("query", ["", "&way=up&type=JOB", "&way=upstream&type=RUN"])
-def test_who_does_not_say_which_neighbours_is_told_what_to_say(client: TestClient, query: str) -> None:
+def test_a_request_without_the_kind_of_neighbours_is_refused_with_what_is_missing(
+    client: TestClient, query: str
+) -> None:
     post(client, PAIRED)
 
     answer = client.get(f"/api/v1/neighbours?nodeId=job:etl:pair{query}")
@@ -151,7 +157,7 @@ def test_who_does_not_say_which_neighbours_is_told_what_to_say(client: TestClien
 
 @given(logs)
 @settings(deadline=None, max_examples=40)
-def test_each_edge_of_a_path_is_an_edge_of_the_lineage_around_its_start(log: list[bytes]) -> None:
+def test_each_edge_of_a_path_is_in_the_lineage_graph_of_its_start(log: list[bytes]) -> None:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
         learn(store, Knowledge(store, Graph(store.content)), log)
         knowledge = fresh(store)
@@ -159,6 +165,6 @@ def test_each_edge_of_a_path_is_an_edge_of_the_lineage_around_its_start(log: lis
             around = json.loads(finished(lineage(knowledge, node, MANY)))["graph"]
             edges = {(edge["origin"], edge["destination"]) for each in around for edge in each["inEdges"]}
 
-            found = finished(path_of(knowledge, node, MANY, MANY))["edges"]
+            path_edges = finished(path_of(knowledge, node, MANY, MANY))["edges"]
 
-            assert {(edge["origin"], edge["destination"]) for edge in found} <= edges
+            assert {(edge["origin"], edge["destination"]) for edge in path_edges} <= edges

@@ -1,4 +1,4 @@
-"""Names and messages with anything in them, as the commands print them; and output that cannot be written."""
+"""Names and messages with control characters, as the commands print them; and output that cannot be written."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.support.service import Service, running
 
 EVIL = "\x1b[2J\nFAKE\x07\u202e"
 SAFE = r"\x1b[2J\nFAKE\x07\u202e"
-STEERING = frozenset("\x1b\x07\u202e")
+CONTROL_CHARACTERS = frozenset("\x1b\x07\u202e")
 MARK = {"namespace": "lake", "name": f"raw{EVIL}"}
 FISH = "fish 🐟"
 DOTS = {"namespace": "..", "name": ".."}
@@ -44,11 +44,11 @@ def run(number: int, kind: str, job: str, columns_read: Body, **changes: object)
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running(tmp_path_factory.mktemp("home")) as service:
         one, two = columns(f"a{EVIL}", "c"), columns("c")
-        told = [run(1, "COMPLETE", f"load{EVIL}", one), run(2, "FAIL", f"load{EVIL}", two)]
+        events = [run(1, "COMPLETE", f"load{EVIL}", one), run(2, "FAIL", f"load{EVIL}", two)]
         fish = run(3, "COMPLETE", FISH, two, outputs=[dataset("bowl")])
         dots = run(4, "COMPLETE", "dot", two, outputs=[{**DOTS, "facets": {"schema": columns("c")}}, dataset(".", "a")])
         quarantined = run(5, "COMPLETE", "lost", two, outputs=[{"namespace": "", "name": f"q{EVIL}"}])
-        service.post_events([*told, fish, dots, quarantined])
+        service.post_events([*events, fish, dots, quarantined])
         yield service
 
 
@@ -65,20 +65,20 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     ],
     ids=lambda command: " ".join(command).replace(EVIL, ""),
 )
-def test_nothing_in_a_name_steers_the_terminal_or_breaks_a_line(service: Service, command: list[str]) -> None:
-    words = CliRunner().invoke(app, [*command, "--url", service.url]).stdout
+def test_no_control_character_in_a_name_is_printed(service: Service, command: list[str]) -> None:
+    text = CliRunner().invoke(app, [*command, "--url", service.url]).stdout
     answer = CliRunner().invoke(app, [*command, "--url", service.url, "--json"]).stdout
 
-    assert SAFE in words
-    assert not STEERING.intersection(words)
-    assert not [line for line in words.splitlines() if line.startswith("FAKE")]
+    assert SAFE in text
+    assert not CONTROL_CHARACTERS.intersection(text)
+    assert not [line for line in text.splitlines() if line.startswith("FAKE")]
     assert json.dumps(EVIL)[1:-1] in answer
 
 
-def test_an_error_names_what_there_is_without_its_power(service: Service) -> None:
-    done = CliRunner().invoke(app, ["trace", f"mart{EVIL}:nothing", "--url", service.url])
+def test_an_error_message_shows_control_characters_escaped(service: Service) -> None:
+    result = CliRunner().invoke(app, ["trace", f"mart{EVIL}:nothing", "--url", service.url])
 
-    assert str(done.exception).endswith(f"it has b{SAFE}")
+    assert str(result.exception).endswith(f"it has b{SAFE}")
 
 
 def program(
@@ -95,23 +95,23 @@ def program(
         )
 
 
-def test_a_letter_that_the_terminal_lacks_is_replaced(service: Service) -> None:
-    done = program(service, "trace", "bowl", PYTHONIOENCODING="latin-1")
+def test_a_character_that_the_terminal_lacks_is_replaced(service: Service) -> None:
+    result = program(service, "trace", "bowl", PYTHONIOENCODING="latin-1")
 
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"fish ?" in done.stdout
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert b"fish ?" in result.stdout
 
 
 @pytest.mark.parametrize("command", [["coverage"], ["trace", "bowl", "--json"]], ids=" ".join)
-def test_a_full_disk_is_told_in_a_sentence(service: Service, command: list[str]) -> None:
-    done = program(service, *command, to=Path("/dev/full"))
+def test_a_full_disk_is_reported_in_one_sentence(service: Service, command: list[str]) -> None:
+    result = program(service, *command, to=Path("/dev/full"))
 
-    assert (done.returncode, done.stderr.decode()) == (
+    assert (result.returncode, result.stderr.decode()) == (
         2, "headwater: cannot write the output: No space left on device\n"
     )  # fmt: skip
 
 
-def test_who_reads_may_go_before_the_end(tmp_path: Path) -> None:
+def test_the_reader_of_the_output_may_close_it_early(tmp_path: Path) -> None:
     (events := tmp_path / "events.jsonl").write_text("{}\n")
     (keys := tmp_path / "keys.jwks").write_text('{"keys": []}')
     ours, theirs = os.pipe()
@@ -119,18 +119,18 @@ def test_who_reads_may_go_before_the_end(tmp_path: Path) -> None:
 
     command = [sys.executable, "-m", "headwater.cli.main", "verify", str(events), "--keys", str(keys), "--json"]
     with os.fdopen(theirs, "wb") as nobody:
-        done = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False)
+        result = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False)
 
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (result.returncode, result.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("name", ["..:..:c", "a:.:c", "..:.."])
-def test_a_name_of_dots_is_no_way_up(service: Service, name: str) -> None:
-    done = CliRunner().invoke(app, ["impact", name, "--url", service.url])
+def test_a_name_of_dots_is_not_a_relative_path(service: Service, name: str) -> None:
+    result = CliRunner().invoke(app, ["impact", name, "--url", service.url])
 
     if name.startswith("a"):
-        assert str(done.exception) == "a:. has no column 'c'; it has no known columns"
+        assert str(result.exception) == "a:. has no column 'c'; it has no known columns"
     else:
-        assert (done.exit_code, done.exception) == (0, None)
+        assert (result.exit_code, result.exception) == (0, None)
     with_namespace = CliRunner().invoke(app, ["coverage", "--namespace", "..", "--url", service.url])
     assert with_namespace.exit_code == 0

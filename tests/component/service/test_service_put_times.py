@@ -1,4 +1,4 @@
-"""Datasets and jobs put over what a producer told with a clock that is ahead: they hold, and no later than need be."""
+"""Datasets and jobs put over events of a producer whose clock is ahead: the put wins, no later than needed."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,10 +26,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def _put(client: TestClient, node: str, **body: object) -> Body:
-    answer = client.put(f"{TEAM}/{node}", json=body)
-    assert answer.status_code == 200, answer.text
-    known: Body = answer.json()
-    return known
+    response = client.put(f"{TEAM}/{node}", json=body)
+    assert response.status_code == 200, response.text
+    answer: Body = response.json()
+    return answer
 
 
 def _newest(client: TestClient) -> Body:
@@ -37,36 +37,36 @@ def _newest(client: TestClient) -> Body:
     return newest
 
 
-def _tell_ahead(client: TestClient) -> None:
+def _post_ahead(client: TestClient) -> None:
     job = {"namespace": "team", "name": "j", "facets": {"documentation": OLD}}
     post(
         client, event(eventTime=AHEAD, job=job, outputs=[dataset("t", "team", schema=schema("old"), documentation=OLD)])
     )
 
 
-def test_a_dataset_that_is_put_is_as_it_was_put_though_a_producers_clock_is_ahead(client: TestClient) -> None:
-    _tell_ahead(client)
+def test_a_put_dataset_is_as_put_although_a_producers_clock_is_ahead(client: TestClient) -> None:
+    _post_ahead(client)
 
     for name in ("new", "newer"):
-        known = _put(client, "datasets/t", **TABLE, description=name, fields=[{"name": name}])
-        assert (known["description"], [each["name"] for each in known["fields"]]) == (name, [name])
+        answer = _put(client, "datasets/t", **TABLE, description=name, fields=[{"name": name}])
+        assert (answer["description"], [each["name"] for each in answer["fields"]]) == (name, [name])
 
     versions = get(client, f"{TEAM}/datasets/t/versions")["versions"]
     assert [[each["name"] for each in version["fields"]] for version in versions] == [["newer"], ["new"], ["old"]]
     assert _newest(client)["eventTime"] == "2026-05-22T16:23:11.000002Z"
 
 
-def test_a_job_that_is_put_is_as_it_was_put_though_a_producers_clock_is_ahead(client: TestClient) -> None:
-    _tell_ahead(client)
+def test_a_put_job_is_as_put_although_a_producers_clock_is_ahead(client: TestClient) -> None:
+    _post_ahead(client)
 
-    known = _put(client, "jobs/j", type="STREAM", description="new", location="https://git/x")
+    answer = _put(client, "jobs/j", type="STREAM", description="new", location="https://git/x")
 
-    assert (known["type"], known["description"], known["location"]) == ("STREAM", "new", "https://git/x")
+    assert (answer["type"], answer["description"], answer["location"]) == ("STREAM", "new", "https://git/x")
     assert _newest(client)["eventTime"] == JUST_AFTER
 
 
 @pytest.mark.parametrize("of", [{"dataset": dataset("t", "team")}, {"job": {"namespace": "team", "name": "t"}}])
-def test_a_declaration_of_a_time_ahead_is_replaced_by_a_put(client: TestClient, of: dict[str, Any]) -> None:
+def test_a_declaration_with_a_future_time_is_replaced_by_a_put(client: TestClient, of: dict[str, Any]) -> None:
     post(client, {**OF_NODE, "eventTime": AHEAD, **of, **({"inputs": [dataset("in")]} if "job" in of else {})})
 
     if "job" in of:
@@ -78,25 +78,25 @@ def test_a_declaration_of_a_time_ahead_is_replaced_by_a_put(client: TestClient, 
     assert _newest(client)["eventTime"] == JUST_AFTER
 
 
-def test_a_dataset_under_another_name_of_which_the_clock_was_ahead_is_as_it_was_put(client: TestClient) -> None:
+def test_a_dataset_put_under_its_alias_is_as_put_although_a_producers_clock_is_ahead(client: TestClient) -> None:
     symlinks = facet(identifiers=[{"namespace": "team", "name": "t", "type": "TABLE"}])
     post(client, event(eventTime=AHEAD, outputs=[dataset("other", schema=schema("old"), symlinks=symlinks)]))
 
-    known = _put(client, "datasets/t", **TABLE, fields=[{"name": "new"}])
+    answer = _put(client, "datasets/t", **TABLE, fields=[{"name": "new"}])
 
-    assert [each["name"] for each in known["fields"]] == ["new"]
+    assert [each["name"] for each in answer["fields"]] == ["new"]
 
 
-def test_what_a_run_wrote_is_as_it_was_put_though_a_producers_clock_is_ahead(client: TestClient) -> None:
-    _tell_ahead(client)
+def test_an_output_put_with_its_run_is_as_put_although_a_producers_clock_is_ahead(client: TestClient) -> None:
+    _post_ahead(client)
     run_id = client.post(f"{TEAM}/jobs/j/runs", json={}).json()["id"]
 
-    known = _put(client, "datasets/t", **TABLE, fields=[{"name": "new"}], runId=run_id)
+    answer = _put(client, "datasets/t", **TABLE, fields=[{"name": "new"}], runId=run_id)
 
-    assert [each["name"] for each in known["fields"]] == ["new"]
+    assert [each["name"] for each in answer["fields"]] == ["new"]
 
 
-def test_a_put_is_of_now_where_nothing_that_it_replaces_is_ahead(client: TestClient) -> None:
+def test_a_put_has_the_present_time_where_nothing_that_it_replaces_is_ahead(client: TestClient) -> None:
     _put(client, "datasets/t", **TABLE)
     _put(client, "jobs/j", type="BATCH", description="d")
     reads = facet(catalog="c")
@@ -110,11 +110,11 @@ def test_a_put_is_of_now_where_nothing_that_it_replaces_is_ahead(client: TestCli
     )
 
     _put(client, "datasets/t", **TABLE)
-    told = [_newest_of(client, "dataset")]
+    put_events = [_newest_of(client, "dataset")]
     _put(client, "jobs/j", type="BATCH", description="d")
-    told.append(_newest_of(client, "job"))
+    put_events.append(_newest_of(client, "job"))
 
-    assert all(each["eventTime"] < "2026-05-22T14:24" for each in told)
+    assert all(each["eventTime"] < "2026-05-22T14:24" for each in put_events)
 
 
 def _newest_of(client: TestClient, kind: str) -> Body:
@@ -122,8 +122,8 @@ def _newest_of(client: TestClient, kind: str) -> Body:
     return next(each for each in listed if kind in each and "run" not in each)
 
 
-def test_a_put_over_what_is_ahead_holds_as_of_its_own_time_and_is_received_now(client: TestClient) -> None:
-    _tell_ahead(client)
+def test_a_put_over_a_future_event_counts_from_just_after_it_and_is_received_now(client: TestClient) -> None:
+    _post_ahead(client)
     _put(client, "datasets/t", **TABLE, fields=[{"name": "new"}])
     now = datetime.fromtimestamp(START_US / 1_000_000, UTC) + timedelta(minutes=1)
 

@@ -1,4 +1,4 @@
-"""Rule 2 for questions: the answers are the same for any order of arrival and any repetition."""
+"""The answers to questions are the same for any order of arrival and any repetition of events."""
 
 import asyncio
 import random
@@ -40,17 +40,17 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
         *filter(knowledge.is_job, knowledge.graph.jobs),
     ]
     page = Page(1000)
-    told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, CoverageQuery(START_US, limit=1000)))}
+    found: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, CoverageQuery(START_US, limit=1000)))}
     for node in nodes:
-        told[f"impact {node.node_id}"] = asyncio.run(impact(knowledge, node, None, page))
-        told[f"cause {node.node_id}"] = _without_places(asyncio.run(root_cause(knowledge, Question(node, None, 20))))
+        found[f"impact {node.node_id}"] = asyncio.run(impact(knowledge, node, None, page))
+        found[f"cause {node.node_id}"] = _without_places(asyncio.run(root_cause(knowledge, Question(node, None, 20))))
         if isinstance(node, DatasetId):
-            told[f"drop {node.node_id}"] = asyncio.run(impact(knowledge, node, Change("drop"), page))
-    return told
+            found[f"drop {node.node_id}"] = asyncio.run(impact(knowledge, node, Change("drop"), page))
+    return found
 
 
 def _without_places(answer: Any) -> Any:  # noqa: ANN401  JSON
-    """Without the events' places in the log, which are the order of arrival."""
+    """The answer without the events' indexes in the log, which depend on the order of arrival."""
     if isinstance(answer, Mapping):
         return {key: _without_places(value) for key, value in answer.items() if key != "logIndex"}
     return [_without_places(each) for each in answer] if isinstance(answer, list) else answer
@@ -58,10 +58,10 @@ def _without_places(answer: Any) -> Any:  # noqa: ANN401  JSON
 
 @settings(max_examples=30)
 @given(logs, st.integers())
-def test_answers_do_not_hang_on_the_order_in_which_events_came(log: list[bytes], seed: int) -> None:
+def test_answers_do_not_depend_on_the_order_of_arrival(log: list[bytes], seed: int) -> None:
     generator = random.Random(seed)  # noqa: S311  a test's order, not a secret
-    shaken = log + [raw for raw in log if generator.random() < 0.3]
-    generator.shuffle(shaken)
+    shuffled = log + [raw for raw in log if generator.random() < 0.3]
+    generator.shuffle(shuffled)
 
-    with known(log) as one, known(shaken) as other:
+    with known(log) as one, known(shuffled) as other:
         assert answers(one) == answers(other)

@@ -1,4 +1,4 @@
-"""What was taken once and would be refused today: it says nothing, and no read fails of it."""
+"""Stored entries that would be refused today: they are ignored, and no read fails because of them."""
 
 import json
 import sqlite3
@@ -17,13 +17,13 @@ from tests.support.reads import read_everything
 
 REFUSED = {"eventTime": "once upon a time", "producer": PRODUCER}
 TOPIC = "dataset:kafka:orders"
-TOLD = [
+KINDS = [
     ("run", "event_type = 'COMPLETE'"),
     ("dataset", "event_type = 'DATASET'"),
     ("job", "event_type = 'JOB'"),
     ("edit", "event_type = 'EDIT'"),
 ]
-"""Of each kind of entry which ones, in the words of SQL."""
+"""Each kind of entry, and the SQL condition that selects it."""
 QUESTIONS: list[tuple[str, Body]] = [
     ("coverage", {}),
     ("drift", {"nodeId": TOPIC}),
@@ -38,38 +38,40 @@ QUESTIONS: list[tuple[str, Body]] = [
 
 
 def declared(day: int, **columns: str) -> Body:
-    """A version of a topic's schema, as the watcher of a registry tells it."""
+    """A version of a topic's schema, as the watcher of a registry sends it."""
     subject = facet(subject="orders-value", version=day, compatibility="BACKWARD", fitsRule=True)
     quality = facet(rowCount=day)
-    told = dataset("orders", "kafka", schema=schema(columns), headwater_subject=subject, dataQualityMetrics=quality)
-    return {"eventTime": at(day, 0), "producer": PRODUCER, "dataset": told}
+    described = dataset(
+        "orders", "kafka", schema=schema(columns), headwater_subject=subject, dataQualityMetrics=quality
+    )
+    return {"eventTime": at(day, 0), "producer": PRODUCER, "dataset": described}
 
 
-def tell(client: TestClient) -> None:
-    """Four days, of each kind of entry several."""
+def fill(client: TestClient) -> None:
+    """Four days with several entries of each kind."""
     post(client, declared(1, id="int"), declared(2, id="long"), declared(3, id="long", note="string"), *days(1, 4))
     post(client, *run("ingest", 1, inputs=[dataset("orders", "kafka")]))
     for day, language in enumerate(("SQL", "PYTHON"), start=1):
         facets = {"sourceCode": facet(language=language, sourceCode="…")}
-        told = {"inputs": [read("mart")], "outputs": [written("shown")], "eventTime": at(day, 5), "producer": PRODUCER}
-        post(client, {**told, "job": {"namespace": "etl", "name": "board", "facets": facets}})
+        ends = {"inputs": [read("mart")], "outputs": [written("shown")], "eventTime": at(day, 5), "producer": PRODUCER}
+        post(client, {**ends, "job": {"namespace": "etl", "name": "board", "facets": facets}})
     for tag in ("GOLD", "OLD"):
         assert client.put(f"/api/v1/tags/{tag}", json={"description": tag}).status_code == 200
 
 
-def make_refused(database: Path, which: str) -> None:
-    """Put other bytes into the log, in the place of all that are meant."""
+def make_invalid(database: Path, condition: str) -> None:
+    """Replace the bytes of all entries that the condition selects."""
     with closing(sqlite3.connect(database)) as connection, connection:
-        sql = f"UPDATE log SET packed = ? WHERE {which}"  # noqa: S608  words of ours
+        sql = f"UPDATE log SET packed = ? WHERE {condition}"  # noqa: S608  a constant of this file
         assert connection.execute(sql, (packed(json.dumps(REFUSED).encode()),)).rowcount > 1
 
 
-@pytest.mark.parametrize("which", [which for _, which in TOLD], ids=[kind for kind, _ in TOLD])
-def test_every_read_answers_where_an_entry_would_be_refused_today(tmp_path: Path, which: str) -> None:
+@pytest.mark.parametrize("condition", [condition for _, condition in KINDS], ids=[kind for kind, _ in KINDS])
+def test_every_read_answers_where_entries_would_be_refused_today(tmp_path: Path, condition: str) -> None:
     with served(tmp_path) as client:
-        tell(client)
+        fill(client)
     database = tmp_path / "headwater.db"
-    make_refused(database, which)
+    make_invalid(database, condition)
 
     with closing(SqliteStore(database)) as store, serving(store) as client:
         read_everything(client)

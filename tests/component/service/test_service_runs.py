@@ -1,4 +1,4 @@
-"""What the reads say about runs whose truth is known."""
+"""Reads of runs whose correct answers are known."""
 
 from typing import Any
 
@@ -41,20 +41,20 @@ def test_a_run_lasts_from_its_first_event_to_the_one_that_ended_it(client: TestC
     assert run["updatedAt"] == "2026-05-22T14:23:14.000Z"
 
 
-@pytest.mark.parametrize(("seconds", "started"), [((12, 12), 12), ((12, 13), 12), ((12,), None)])
-def test_nobody_knows_when_a_run_began_of_which_only_the_end_was_told(
-    client: TestClient, seconds: tuple[int, ...], started: int | None
+@pytest.mark.parametrize(("seconds", "start_second"), [((12, 12), 12), ((12, 13), 12), ((12,), None)])
+def test_a_run_with_only_an_end_event_has_no_start(
+    client: TestClient, seconds: tuple[int, ...], start_second: int | None
 ) -> None:
     post(client, *(run_event(RUN, kind, second) for kind, second in zip(("COMPLETE", "START"), seconds, strict=False)))
 
     run = get(client, f"/api/v1/jobs/runs/{RUN}")
 
-    assert run["startedAt"] == (started and f"2026-05-22T14:23:{started}.000Z")
-    assert run["durationMs"] == (started and 0)
+    assert run["startedAt"] == (start_second and f"2026-05-22T14:23:{start_second}.000Z")
+    assert run["durationMs"] == (start_second and 0)
 
 
 @pytest.mark.parametrize(
-    ("told", "argument"),
+    ("nominal_time", "argument"),
     [
         ("2026-05-22T00:00:00.000Z", "2026-05-22T00:00Z"),
         ("2026-05-22T00:00:00+00:00", "2026-05-22T00:00Z"),
@@ -64,9 +64,9 @@ def test_nobody_knows_when_a_run_began_of_which_only_the_end_was_told(
         ("2026-05-22T00:00:00", "2026-05-22T00:00Z"),
     ],
 )
-def test_a_nominal_time_is_an_argument_as_java_writes_it(client: TestClient, told: str, argument: str) -> None:
-    """Source: Java's `ZonedDateTime.toString` and `LocalTime.toString`, by which Marquez writes it."""
-    nominal = facet(nominalStartTime=told, nominalEndTime=told)
+def test_a_nominal_time_is_an_argument_as_java_writes_it(client: TestClient, nominal_time: str, argument: str) -> None:
+    """Source: Java's `ZonedDateTime.toString` and `LocalTime.toString`, which Marquez uses."""
+    nominal = facet(nominalStartTime=nominal_time, nominalEndTime=nominal_time)
     post(client, event(run={"runId": RUN, "facets": {"nominalTime": nominal}}))
 
     args = get(client, f"/api/v1/jobs/runs/{RUN}")["args"]
@@ -74,7 +74,7 @@ def test_a_nominal_time_is_an_argument_as_java_writes_it(client: TestClient, tol
     assert args == {"nominal_start_time": argument, "nominal_end_time": argument}
 
 
-def test_a_parent_known_by_name_only_runs_from_its_earliest_child_on(client: TestClient) -> None:
+def test_a_parent_known_only_by_name_starts_with_its_earliest_child(client: TestClient) -> None:
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
     for second, child in enumerate(("child-1", "child-2"), start=10):
         post(client, run_event(child, "COMPLETE", second, job=job(f"dag.{child}")))
@@ -109,7 +109,7 @@ def test_a_run_that_names_itself_as_its_parent_has_none(client: TestClient) -> N
     assert get(client, "/api/v1/namespaces/etl/jobs/load")["latestRun"]["parent"] is None
 
 
-def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: TestClient) -> None:
+def test_a_root_known_only_by_name_is_a_run_of_a_job_without_edges(client: TestClient) -> None:
     root = {"run": {"runId": "the-trigger-run"}, "job": job("trigger")}
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"), root=root)
     post(client, event(run={"runId": "child", "facets": {"parent": parent}}, inputs=[dataset("a")]))
@@ -126,7 +126,7 @@ def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: 
     assert (alone["inEdges"], alone["outEdges"]) == ([], [])
 
 
-def test_a_parent_that_speaks_itself_is_what_it_says(client: TestClient) -> None:
+def test_a_parent_with_events_of_its_own_has_their_state(client: TestClient) -> None:
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
     post(
         client,
@@ -139,7 +139,7 @@ def test_a_parent_that_speaks_itself_is_what_it_says(client: TestClient) -> None
     assert (run["state"], run["startedAt"], run["endedAt"]) == ("FAILED", None, "2026-05-22T14:23:30.000Z")
 
 
-def test_a_run_that_turns_out_to_be_of_another_job_leaves_the_first(client: TestClient) -> None:
+def test_a_run_whose_later_event_names_another_job_leaves_the_first(client: TestClient) -> None:
     parent = facet(run={"runId": "p"}, job=job("dag"))
     post(client, run_event(RUN, "START", 1, job=job("ghost"), inputs=[dataset("a")]))
     get(client, "/api/v1/jobs")
@@ -184,11 +184,11 @@ def test_counters_come_from_either_facet(client: TestClient) -> None:
         "stopReason": "end of input",
     }
     assert counters["theirs"]["recordsIn"] == 7
-    assert counters["theirs"]["bytesOut"] is None  # beyond 64 bits: in the facet
+    assert counters["theirs"]["bytesOut"] is None  # more than 64 bits: only in the facet
     assert counters["neither"] is None
 
 
-def test_counters_of_nothing_are_zeros(client: TestClient) -> None:
+def test_counters_may_be_zero(client: TestClient) -> None:
     post(client, event(run={"runId": RUN, "facets": {"headwater_run": facet(recordsIn=0, errorCount=0, durationMs=0)}}))
 
     counters = get(client, f"/api/v1/jobs/runs/{RUN}")["counters"]
@@ -196,7 +196,7 @@ def test_counters_of_nothing_are_zeros(client: TestClient) -> None:
     assert (counters["recordsIn"], counters["errorCount"], counters["durationMs"]) == (0, 0, 0)
 
 
-def test_job_facets_of_a_run_are_those_it_told_itself(client: TestClient) -> None:
+def test_job_facets_of_a_run_are_those_of_its_own_events(client: TestClient) -> None:
     def sql(query: str) -> dict[str, Any]:
         return {**job("load"), "facets": {"sql": facet(query=query)}}
 
@@ -220,49 +220,49 @@ def test_the_events_of_a_run_are_listed_by_event_time_in_pages(client: TestClien
     assert first["digest"].startswith("sha256:")
 
 
-def told_by(run: str, second: int, job: str, parent: str | None = None, *, ends: bool = False) -> dict[str, Any]:
-    """An event of a run, which perhaps names the run `dag` as its parent, of a job that is called as is given."""
-    named = facet(run={"runId": "dag"}, job={"namespace": "airflow", "name": parent}) if parent else None
+def event_of(run: str, second: int, job: str, parent: str | None = None, *, ends: bool = False) -> dict[str, Any]:
+    """An event of a run, with the run `dag` as its parent where the job of the parent is given."""
+    parent_facet = facet(run={"runId": "dag"}, job={"namespace": "airflow", "name": parent}) if parent else None
     return event(
         eventType="COMPLETE" if ends else "RUNNING",
         eventTime=f"2026-05-22T14:23:{second:02d}Z",
-        run={"runId": run, "facets": {"parent": named} if named else {}},
+        run={"runId": run, "facets": {"parent": parent_facet} if parent_facet else {}},
         job={"namespace": "airflow", "name": job},
     )
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_the_parent_of_a_run_is_of_the_job_that_it_tells_itself_whatever_its_parts_call_it(
+def test_the_parent_of_a_run_has_the_job_of_its_own_events_whatever_its_children_name(
     client: TestClient, order: tuple[int, ...]
 ) -> None:
-    told = told_by("task", 20, "daily.task", "daily_dag", ends=True), told_by("dag", 30, "Daily")
-    asked = "/jobs/runs/task", "/namespaces/airflow/jobs/daily.task", "/jobs", "/lineage?nodeId=job:airflow:daily.task"
+    events = event_of("task", 20, "daily.task", "daily_dag", ends=True), event_of("dag", 30, "Daily")
+    paths = "/jobs/runs/task", "/namespaces/airflow/jobs/daily.task", "/jobs", "/lineage?nodeId=job:airflow:daily.task"
     for place in order:
-        post(client, told[place])
-        for path in asked:  # what is answered is kept
+        post(client, events[place])
+        for path in paths:  # so that the answer is cached
             client.get(f"/api/v1{path}")
 
     run, job = get(client, "/api/v1/jobs/runs/task"), get(client, "/api/v1/namespaces/airflow/jobs/daily.task")
-    whole = get(client, "/api/v1/containment?nodeId=job:airflow:Daily")
+    containment = get(client, "/api/v1/containment?nodeId=job:airflow:Daily")
     jobs = get(client, "/api/v1/namespaces/airflow/jobs")
     ghost = client.get("/api/v1/namespaces/airflow/jobs/daily_dag")
-    found = get(client, "/api/v1/search?q=daily")["results"]
+    results = get(client, "/api/v1/search?q=daily")["results"]
 
     assert run["parent"] == {"runId": "dag", "job": {"namespace": "airflow", "name": "Daily"}}
     assert job["parentJobName"] == "Daily"
-    assert [each["name"] for each in whole["parts"]] == ["daily.task"]
+    assert [each["name"] for each in containment["parts"]] == ["daily.task"]
     assert {each["name"] for each in jobs["jobs"]} == {"daily.task", "Daily"}
     assert jobs["totalCount"] == 2
     assert ghost.status_code == 404
-    assert {each["name"] for each in found} == {"daily.task", "Daily"}
+    assert {each["name"] for each in results} == {"daily.task", "Daily"}
 
 
-def test_a_parent_that_had_not_spoken_by_then_was_of_the_job_that_its_parts_named(client: TestClient) -> None:
-    post(client, told_by("task", 20, "daily.task", "daily_dag", ends=True), told_by("dag", 30, "Daily"))
+def test_a_parent_without_events_by_then_had_the_job_that_its_children_named(client: TestClient) -> None:
+    post(client, event_of("task", 20, "daily.task", "daily_dag", ends=True), event_of("dag", 30, "Daily"))
     then = "asOf=2026-05-22T14:23:25Z"
 
     for _ in range(2):
-        run, before = (get(client, f"/api/v1/jobs/runs/task{asked}") for asked in ("", f"?{then}"))
+        run, before = (get(client, f"/api/v1/jobs/runs/task{bound}") for bound in ("", f"?{then}"))
         jobs = get(client, f"/api/v1/namespaces/airflow/jobs?{then}")["jobs"]
         job = get(client, f"/api/v1/namespaces/airflow/jobs/daily.task?{then}")
 

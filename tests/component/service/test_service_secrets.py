@@ -1,4 +1,4 @@
-"""Passwords that producers tell in names and facets are in the log, and in no answer but that which quotes it."""
+"""Passwords that producers send in names and facets are in the log, and in no answer except the quoted events."""
 
 import json
 from typing import Any, Final
@@ -10,14 +10,14 @@ from starlette.testclient import TestClient
 from tests.support.app import RUN, Body, dataset, event, facet, get, post
 
 SECRET: Final = "s3cret"  # noqa: S105  nobody's
-TOLD: Final = f"jdbc:postgresql://ann:{SECRET}@db/shop?password={SECRET}&sslpassword={SECRET}"
+SENT: Final = f"jdbc:postgresql://ann:{SECRET}@db/shop?password={SECRET}&sslpassword={SECRET}"
 SHOWN: Final = "jdbc:postgresql://db/shop"
 BUCKET: Final = f"s3://KEY:{SECRET}@lake"
 PARENT: Final = "0198f7d0-1111-7222-8333-444455556667"
 
 
 def loaded(source: str, *, at: str = "2026-05-22T14:23:11Z") -> dict[str, Any]:
-    """A run of a job that tells a password wherever it can."""
+    """A run of a job with a password in every member that may have one."""
     read = {"namespace": source, "name": "public.orders", "field": "id"}
     identifiers = [{"namespace": BUCKET, "name": "wh/orders", "type": "TABLE"}]
     return event(
@@ -51,7 +51,7 @@ READS: Final = (
     "/sources",
     "/jobs",
     "/search?q=o",
-    f"/search?q={quote(TOLD, safe='')}",
+    f"/search?q={quote(SENT, safe='')}",
     "/events/lineage?limit=0",
     "/coverage",
     "/drift",
@@ -59,28 +59,28 @@ READS: Final = (
     "/quarantine",
     f"/jobs/runs/{RUN}",
     f"/jobs/runs/{RUN}/facets?type=run",
-    f"/namespaces/{quote(TOLD, safe='')}",
-    f"/namespaces/{quote(TOLD, safe='')}/jobs",
-    f"/namespaces/{quote(TOLD, safe='')}/datasets",
-    f"/namespaces/{quote(TOLD, safe='')}/datasets/public.orders",
-    f"/namespaces/{quote(TOLD, safe='')}/jobs/{quote(f'load {TOLD}', safe='')}",
-    f"/identity?nodeId={quote(f'dataset:{TOLD}:public.orders')}",
-    f"/identity?namespace={quote(TOLD, safe='')}&name=public.orders",
-    f"/lineage?nodeId={quote(f'dataset:{TOLD}:public.orders', safe='')}",
-    f"/lineage?nodeId={quote(f'job:{TOLD}:load {TOLD}', safe='')}",
+    f"/namespaces/{quote(SENT, safe='')}",
+    f"/namespaces/{quote(SENT, safe='')}/jobs",
+    f"/namespaces/{quote(SENT, safe='')}/datasets",
+    f"/namespaces/{quote(SENT, safe='')}/datasets/public.orders",
+    f"/namespaces/{quote(SENT, safe='')}/jobs/{quote(f'load {SENT}', safe='')}",
+    f"/identity?nodeId={quote(f'dataset:{SENT}:public.orders')}",
+    f"/identity?namespace={quote(SENT, safe='')}&name=public.orders",
+    f"/lineage?nodeId={quote(f'dataset:{SENT}:public.orders', safe='')}",
+    f"/lineage?nodeId={quote(f'job:{SENT}:load {SENT}', safe='')}",
     f"/column-lineage?nodeId={quote(f'datasetField:{BUCKET}:o:id', safe='')}",
     f"/flow?nodeId={quote(f'dataset:{BUCKET}:o', safe='')}",
-    f"/impact?nodeId={quote(f'dataset:{TOLD}:public.orders', safe='')}",
+    f"/impact?nodeId={quote(f'dataset:{SENT}:public.orders', safe='')}",
     f"/root-cause?nodeId={quote(f'dataset:{BUCKET}:o', safe='')}",
-    f"/control-flow?nodeId={quote(f'job:{TOLD}:load {TOLD}', safe='')}",
-    f"/containment?nodeId={quote(f'job:{TOLD}:daily', safe='')}",
-    f"/diff?from=2026-05-22T14:00:00Z&namespace={quote(TOLD, safe='')}",
+    f"/control-flow?nodeId={quote(f'job:{SENT}:load {SENT}', safe='')}",
+    f"/containment?nodeId={quote(f'job:{SENT}:daily', safe='')}",
+    f"/diff?from=2026-05-22T14:00:00Z&namespace={quote(SENT, safe='')}",
 )
 
 
 @pytest.mark.parametrize("path", READS)
-def test_no_answer_has_a_password_and_what_is_asked_for_with_one_is_found(client: TestClient, path: str) -> None:
-    post(client, loaded(TOLD))
+def test_no_answer_has_a_password_and_names_with_one_are_found(client: TestClient, path: str) -> None:
+    post(client, loaded(SENT))
 
     answer = client.get(f"/api/v1{path}")
 
@@ -89,20 +89,20 @@ def test_no_answer_has_a_password_and_what_is_asked_for_with_one_is_found(client
 
 
 def test_names_with_a_password_and_without_are_one_dataset_and_one_job(client: TestClient) -> None:
-    post(client, loaded(TOLD), event(job={"namespace": SHOWN, "name": f"load {SHOWN}"}))
+    post(client, loaded(SENT), event(job={"namespace": SHOWN, "name": f"load {SHOWN}"}))
 
     datasets, jobs = (
         get(client, f"/api/v1/namespaces/{quote(SHOWN, safe='')}/{kind}") for kind in ("datasets", "jobs")
     )
-    fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:s3://lake:o:id")["graph"]
+    graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:s3://lake:o:id")["graph"]
 
     assert [each["name"] for each in datasets["datasets"]] == ["public.orders"]
     assert sorted(each["name"] for each in jobs["jobs"]) == ["daily", f"load {SHOWN}"]
-    assert {node["id"] for node in fed} == {"datasetField:s3://lake:o:id", f"datasetField:{SHOWN}:public.orders:id"}
+    assert {node["id"] for node in graph} == {"datasetField:s3://lake:o:id", f"datasetField:{SHOWN}:public.orders:id"}
 
 
-def test_a_source_and_a_facet_are_shown_without_what_opens_them(client: TestClient) -> None:
-    post(client, loaded(TOLD))
+def test_a_source_and_a_facet_are_shown_without_the_password(client: TestClient) -> None:
+    post(client, loaded(SENT))
 
     [source] = [each for each in get(client, "/api/v1/sources")["sources"] if each["name"] == SHOWN]
     facets: Body = get(client, f"/api/v1/namespaces/{quote(SHOWN, safe='')}/datasets/public.orders")["facets"]
@@ -112,27 +112,32 @@ def test_a_source_and_a_facet_are_shown_without_what_opens_them(client: TestClie
     assert facets["example"]["deep"] == [{"address": SHOWN}]
 
 
-def test_the_log_quotes_what_came_byte_for_byte(client: TestClient) -> None:
-    told = json.dumps(loaded(TOLD))
-    client.post("/api/v1/lineage", content=told)
+def test_the_log_quotes_events_byte_for_byte(client: TestClient) -> None:
+    body = json.dumps(loaded(SENT))
+    client.post("/api/v1/lineage", content=body)
 
-    assert told in client.get(f"/api/v1/events/{quote(TOLD, safe='')}").text
+    assert body in client.get(f"/api/v1/events/{quote(SENT, safe='')}").text
 
 
 def test_a_tag_put_on_a_name_with_a_password_is_on_the_dataset(client: TestClient) -> None:
-    post(client, loaded(TOLD))
+    post(client, loaded(SENT))
 
-    tagged = client.post(f"/api/v1/namespaces/{quote(TOLD, safe='')}/datasets/public.orders/tags/PII")
+    tagged = client.post(f"/api/v1/namespaces/{quote(SENT, safe='')}/datasets/public.orders/tags/PII")
     edits = client.get("/api/v1/edits")
 
     assert tagged.json()["tags"] == ["PII"]
     assert SECRET not in tagged.text + edits.text
 
 
-def test_what_is_not_there_is_told_without_the_password_it_was_asked_for_with(client: TestClient) -> None:
-    asked = quote(f"dataset:{TOLD}:none", safe="")
+def test_a_not_found_answer_does_not_repeat_the_password_in_the_request(client: TestClient) -> None:
+    node_id = quote(f"dataset:{SENT}:none", safe="")
 
-    for path in (f"lineage?nodeId={asked}", f"identity?nodeId={asked}", f"quality?nodeId={asked}", f"search/{asked}"):
+    for path in (
+        f"lineage?nodeId={node_id}",
+        f"identity?nodeId={node_id}",
+        f"quality?nodeId={node_id}",
+        f"search/{node_id}",
+    ):
         answer = client.get(f"/api/v1/{path}")
 
         assert answer.status_code == 404

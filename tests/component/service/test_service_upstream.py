@@ -1,4 +1,4 @@
-"""Upstream of a run stand those that wrote what it read, as versions and the walk to a root cause have it, too."""
+"""Upstream of a run are the runs that wrote what it read, the same as in dataset versions and in root cause."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -21,7 +21,7 @@ def run(
     reads: Body | None = None,
     writes: Body | None = None,
 ) -> Body:
-    """An event of a run at a minute, which reads or writes orders."""
+    """An event of a run that reads or writes orders."""
     return event(
         eventType=kind,
         eventTime=f"2026-05-22T14:{minute:02d}:00Z",
@@ -46,7 +46,7 @@ def producer(client: TestClient, run_id: str = READER, query: str = "") -> str |
 
 
 def writers(client: TestClient, run_id: str = READER) -> list[tuple[str, str]]:
-    """Who wrote what the run read, as the walk to a root cause says."""
+    """The writers of what the run read, according to root cause."""
     query = urlencode({"nodeId": "dataset:lake:mart", "run": run_id})
     looked_at = get(client, f"/api/v1/root-cause?{query}")["lookedAt"][0]
     (read,) = looked_at["inputs"]
@@ -81,7 +81,7 @@ PASTS: dict[str, tuple[list[Body], tuple[str, str]]] = {
         ],
         (A, "version"),
     ),
-    "a version that nobody tells to have written": (
+    "a version that no run reports as written": (
         [
             run(A, "load", 1, writes=version("v1")),
             run(B, "load", 3, writes=version("v2")),
@@ -89,7 +89,7 @@ PASTS: dict[str, tuple[list[Body], tuple[str, str]]] = {
         ],
         (B, "time"),
     ),
-    "a version that several tell": (
+    "a version that several runs report": (
         [
             run(A, "load", 1, "FAIL", writes=version("v1")),
             run(B, "load", 2, writes=version("v1")),
@@ -120,11 +120,11 @@ PASTS: dict[str, tuple[list[Body], tuple[str, str]]] = {
 
 @pytest.mark.parametrize("past", PASTS)
 @pytest.mark.parametrize("step", [1, -1])
-def test_the_run_that_wrote_what_was_read_is_named_and_the_walk_to_a_root_cause_names_the_same(
+def test_the_run_that_wrote_what_was_read_is_named_and_root_cause_names_the_same(
     client: TestClient, past: str, step: int
 ) -> None:
-    told, written_by = PASTS[past]
-    post(client, *told[::step])
+    events, written_by = PASTS[past]
+    post(client, *events[::step])
 
     assert producer(client) == written_by[0]
     assert written_by in writers(client)
@@ -138,12 +138,12 @@ def test_the_run_that_wrote_a_version_is_the_one_that_versions_name(client: Test
     makers = {
         each["facets"]["version"]["datasetVersion"]: each["createdByRun"]["id"]
         for each in versions
-        if each["createdByRun"] is not None  # else it is what somebody read
+        if each["createdByRun"] is not None  # otherwise the version is known from a reader
     }
     assert makers["v1"] == producer(client)
 
 
-def test_what_was_known_then_is_told_as_of_then(client: TestClient) -> None:
+def test_the_writer_as_of_a_time_is_the_one_known_then(client: TestClient) -> None:
     post(
         client,
         run(A, "load", 1, writes=version("v1")),
@@ -157,7 +157,7 @@ def test_what_was_known_then_is_told_as_of_then(client: TestClient) -> None:
     assert producer(client, query="&asOf=2026-05-22T14:05:00Z") == B
 
 
-def test_who_failed_has_written_nothing_that_counts(client: TestClient) -> None:
+def test_a_failed_run_is_not_the_writer(client: TestClient) -> None:
     post(
         client,
         run(A, "load", 1, writes={}),
@@ -170,7 +170,7 @@ def test_who_failed_has_written_nothing_that_counts(client: TestClient) -> None:
     assert (A, "time") in writers(client)
 
 
-def test_an_old_run_has_the_writer_that_it_had_however_many_wrote_since(client: TestClient) -> None:
+def test_an_old_run_keeps_its_writer_however_many_runs_wrote_since(client: TestClient) -> None:
     early = [run(A, "load", 1, writes=version("v1")), run(READER, "mart", 2, reads=version("v1"))]
     clock = run(B, "mart", 2, reads={})
     later: list[Any] = [run(f"later-{each}", "load", 3 + each % 50, writes=version(f"w{each}")) for each in range(250)]
@@ -181,7 +181,7 @@ def test_an_old_run_has_the_writer_that_it_had_however_many_wrote_since(client: 
 
 
 @pytest.mark.parametrize("deleted", ["etl/jobs/load", "lake/datasets/orders", "etl", "lake"])
-def test_who_wrote_what_was_read_stays_when_it_is_deleted(client: TestClient, deleted: str) -> None:
+def test_the_writer_stays_when_its_job_dataset_or_namespace_is_deleted(client: TestClient, deleted: str) -> None:
     post(client, run(A, "load", 1, writes=version("v1")), run(READER, "mart", 4, reads=version("v1")))
     before = get(client, f"/api/v1/runlineage/upstream?runId={READER}")
 
@@ -191,7 +191,7 @@ def test_who_wrote_what_was_read_stays_when_it_is_deleted(client: TestClient, de
     assert get(client, f"/api/v1/runlineage/upstream?runId={READER}") == before
 
 
-def test_a_run_keeps_what_its_job_was_declared_to_read_when_that_is_deleted_and_a_later_one_never_had_it(
+def test_a_run_keeps_a_declared_input_that_is_deleted_since_and_a_later_run_does_not_have_it(
     client: TestClient,
 ) -> None:
     job = {"namespace": "etl", "name": "mart"}
@@ -202,11 +202,11 @@ def test_a_run_keeps_what_its_job_was_declared_to_read_when_that_is_deleted_and_
         "job": job,
         "inputs": [dataset("orders")],
     }
-    done = event(eventType="COMPLETE", eventTime="2026-05-22T14:04:00Z", run={"runId": READER}, job=job)
-    post(client, run(A, "load", 1, writes={}), declared, done)
+    complete = event(eventType="COMPLETE", eventTime="2026-05-22T14:04:00Z", run={"runId": READER}, job=job)
+    post(client, run(A, "load", 1, writes={}), declared, complete)
 
     assert client.delete("/api/v1/namespaces/lake/datasets/orders").status_code == 200
-    post(client, {**done, "eventTime": "2026-05-23T14:04:00Z", "run": {"runId": B}})
+    post(client, {**complete, "eventTime": "2026-05-23T14:04:00Z", "run": {"runId": B}})
 
     assert producer(client) == A
     (later,) = get(client, f"/api/v1/runlineage/upstream?runId={B}")["runs"]

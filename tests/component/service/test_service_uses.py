@@ -1,4 +1,4 @@
-"""What later runs say of a use is found by a look at few of them, and is what a look at each of them comes to."""
+"""What later runs report of a use is found by looking at few of them, with the same result as looking at each."""
 
 import asyncio
 import json
@@ -22,22 +22,22 @@ from tests.support.steps import outcome
 
 _INPUTS = ("in", "in2")
 _OUTPUTS = ("out", "out2")
-_Asked = tuple[DatasetId, DatasetId | None, tuple[JobId, ...], JobId | None, bool]
+_Use = tuple[DatasetId, DatasetId | None, tuple[JobId, ...], JobId | None, bool]
 
 
-def _told(kind: str, run: int, second: int, ends: tuple[list[str], list[str]], how: tuple[str, bool]) -> bytes:
-    """What a run tells: that it reads these and makes those, and in some way which columns it makes of which."""
+def _event_of(kind: str, run: int, second: int, ends: tuple[list[str], list[str]], how: tuple[str, bool]) -> bytes:
+    """An event of a run with these inputs and outputs, and with column lineage in one of several forms."""
     of_columns, is_stream_job = how
     inputs, outputs = ends
-    made = {
+    lineage = {
         "x of the first": columns([], x=[source("in", "x", "DIRECT", "IDENTITY")]),
         "id of the first": columns([], id=[source("in", "id", "DIRECT", "IDENTITY")]),
         "x of the second": columns([], x=[source("in2", "x", "DIRECT", "IDENTITY")]),
     }
-    facets: Body = {"columnLineage": made[of_columns]} if of_columns in made else {}
+    facets: Body = {"columnLineage": lineage[of_columns]} if of_columns in lineage else {}
     if of_columns == "as lineage":
-        whole = {"namespace": "lake", "name": "in", "type": "DATASET", "field": "x"}
-        facets = {"lineage": facet(fields={"x": {"inputs": [whole]}})}
+        column = {"namespace": "lake", "name": "in", "type": "DATASET", "field": "x"}
+        facets = {"lineage": facet(fields={"x": {"inputs": [column]}})}
     job_facets = {"jobType": facet(processingType="STREAMING", integration="FLINK")} if is_stream_job else {}
     body = event(
         eventType=kind,
@@ -50,10 +50,10 @@ def _told(kind: str, run: int, second: int, ends: tuple[list[str], list[str]], h
     return json.dumps(body).encode()
 
 
-_ways = ["x of the first", "x of the first", "id of the first", "x of the second", "untold", "as lineage"]
+_ways = ["x of the first", "x of the first", "id of the first", "x of the second", "unreported", "as lineage"]
 _runs = st.lists(
     st.builds(
-        _told,
+        _event_of,
         st.sampled_from(["START", "RUNNING", "COMPLETE", "COMPLETE", "FAIL"]),
         st.integers(0, 8),
         st.integers(0, 59),
@@ -65,11 +65,11 @@ _runs = st.lists(
     ),
     max_size=24,
 )
-"""Logs of two jobs that make few things of few others, in many ways."""
+"""Logs of two jobs with few inputs and outputs, in many combinations."""
 
 
-def _uses(knowledge: Knowledge) -> Iterator[_Asked]:
-    """Every use that may be asked about: of what, for what, through which jobs, for which of them, whether whole."""
+def _uses(knowledge: Knowledge) -> Iterator[_Use]:
+    """Every possible use: of what, for what, through which jobs, for which of them, and whether as a whole."""
     graph = knowledge.graph
     names = sorted(graph.shown_datasets())
     for origin, target in product(names, [*names, None]):
@@ -79,14 +79,14 @@ def _uses(knowledge: Knowledge) -> Iterator[_Asked]:
 
 
 def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | None]]:
-    """What is found, and what a look at each run finds."""
+    """What is found, and what looking at each run finds."""
     graph, streams = knowledge.graph, partial(is_stream, knowledge)
     uses = Uses(graph, knowledge.run_groups(), streams)
     found: list[Since | None] = []
     expected: list[Since | None] = []
     for origin, target, jobs, job, is_whole in _uses(knowledge):
-        told = () if target is None else tuple((member, key) for member, key, _ in graph.evidence_into(target))
-        for keys in dict.fromkeys([(), told, *((key,) for key in told)]):
+        evidence = () if target is None else tuple((member, key) for member, key, _ in graph.evidence_into(target))
+        for keys in dict.fromkeys([(), evidence, *((key,) for key in evidence)]):
             using = ReportedUse(uses, origin, target, jobs, keys)
             found.append(outcome(using.since(job, is_whole=is_whole)))
             expected.append(SlowUse(graph, streams, origin, target).since(jobs, keys, job, is_whole=is_whole))
@@ -95,20 +95,20 @@ def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | No
 
 @given(_runs | logs, _runs, st.integers(0, 59), st.booleans())
 @settings(deadline=None, max_examples=40)
-def test_what_later_runs_say_is_what_a_look_at_each_of_them_comes_to(
+def test_what_later_runs_report_is_the_same_as_by_looking_at_each_of_them(
     log: list[bytes], later: Sequence[bytes], second: int, is_asked_often: bool
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
             service = KnowledgeWithPasts(store)
             service.learn(log)
-            for heard in range(len(later) + 1):
-                if is_asked_often or heard in (0, len(later)):
+            for learned in range(len(later) + 1):
+                if is_asked_often or learned in (0, len(later)):
                     past = await service.known(BEGIN_US + second * 1_000_000)
                     for knowledge in (service.knowledge, past):
                         found, expected = _compared(knowledge)
                         assert found == expected
-                service.learn(later[heard : heard + 1])
+                service.learn(later[learned : learned + 1])
             service.pasts.stop()
 
     asyncio.run(compared())
