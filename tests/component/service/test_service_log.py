@@ -1,4 +1,4 @@
-"""The log over the API: receipts, its signed head, tiles and proofs, each checked as a stranger would check it."""
+"""The log over the API: receipts, signed head, tiles and proofs, each verified with nothing but the log's key."""
 
 import json
 from base64 import b64decode
@@ -23,7 +23,7 @@ def numbered(number: int) -> dict[str, Any]:
     return event(job={"namespace": "etl", "name": f"load {number}"})
 
 
-def filled(client: TestClient, count: int) -> None:
+def fill(client: TestClient, count: int) -> None:
     batch = client.post(f"{LINEAGE}/batch", json=[numbered(number) for number in range(count)])
     assert batch.json()["summary"]["successful"] == count
 
@@ -41,46 +41,52 @@ def digest(named: str) -> bytes:
 
 
 def check(receipt: dict[str, Any]) -> Checkpoint:
-    """A receipt proves what it says, to one who knows the log's key alone."""
+    """Verify a receipt with nothing but the log's key; returns its head."""
     head = opened(receipt["checkpoint"])
     proof = hashes(receipt["inclusionProof"])
     assert is_included(digest(receipt["leafHash"]), receipt["index"], head.size, proof, head.root)
     return head
 
 
-@pytest.mark.parametrize("asking", [{"headers": {"Prefer": "respond-async, Receipt"}}, {"params": {"receipt": "true"}}])
-def test_whoever_asks_for_a_receipt_gets_one(client: TestClient, asking: dict[str, Any]) -> None:
-    filled(client, 5)
+@pytest.mark.parametrize(
+    "request_options", [{"headers": {"Prefer": "respond-async, Receipt"}}, {"params": {"receipt": "true"}}]
+)
+def test_a_requested_receipt_is_returned(client: TestClient, request_options: dict[str, Any]) -> None:
+    fill(client, 5)
 
-    answer = client.post(LINEAGE, json=event(), **asking)
+    response = client.post(LINEAGE, json=event(), **request_options)
 
-    assert answer.status_code == 201
-    assert answer.headers["preference-applied"] == "receipt"
-    receipt = answer.json()["receipt"]
+    assert response.status_code == 201
+    assert response.headers["preference-applied"] == "receipt"
+    receipt = response.json()["receipt"]
     assert set(receipt) == {"index", "leafHash", "checkpoint", "inclusionProof"}
     assert receipt["index"] == 5
     assert check(receipt) == Checkpoint("lineage.example.org", 6, check(receipt).root)
 
 
-def test_nobody_else_does_since_marquez_clients_expect_no_body(client: TestClient) -> None:
-    answer = client.post(LINEAGE, json=event())
+def test_without_a_request_there_is_no_receipt_since_marquez_clients_expect_no_body(client: TestClient) -> None:
+    response = client.post(LINEAGE, json=event())
 
-    assert (answer.status_code, answer.content) == (201, b"")
+    assert (response.status_code, response.content) == (201, b"")
     assert client.post(LINEAGE, json=event(), params={"receipt": "false"}).content == b""
 
 
-def test_an_event_that_was_stored_before_gets_the_receipt_of_its_first_entry(client: TestClient) -> None:
-    filled(client, 300)
+def test_a_repeated_event_gets_the_receipt_of_its_first_entry(client: TestClient) -> None:
+    fill(client, 300)
     raw = json.dumps(numbered(7))
     first = client.post(LINEAGE, content=raw, headers={"Prefer": "receipt"})
-    filled(client, 302)
+    fill(client, 302)
 
     again = client.post(LINEAGE, content=raw, headers={"Prefer": "receipt"})
 
     assert (first.status_code, again.status_code) == (201, 200)
-    one, other = first.json()["receipt"], again.json()["receipt"]
-    assert (one["index"], one["leafHash"]) == (other["index"], other["leafHash"]) == (300, one["leafHash"])
-    assert (check(one).size, check(other).size) == (301, 303)
+    first_receipt, second_receipt = first.json()["receipt"], again.json()["receipt"]
+    assert (
+        (first_receipt["index"], first_receipt["leafHash"])
+        == (second_receipt["index"], second_receipt["leafHash"])
+        == (300, first_receipt["leafHash"])
+    )
+    assert (check(first_receipt).size, check(second_receipt).size) == (301, 303)
 
 
 def test_each_event_of_a_batch_gets_its_receipt(client: TestClient) -> None:
@@ -91,7 +97,7 @@ def test_each_event_of_a_batch_gets_its_receipt(client: TestClient) -> None:
     receipts = [result.get("receipt") for result in answer["results"]]
     assert [receipt and receipt["index"] for receipt in receipts] == [0, None, 1, 0]
     sizes = [check(receipt).size for receipt in receipts if receipt]
-    assert all(index < size <= 2 for index, size in zip((0, 1, 0), sizes, strict=True))  # stored together, or apart
+    assert all(index < size <= 2 for index, size in zip((0, 1, 0), sizes, strict=True))  # stored together or separately
 
 
 def test_an_edit_is_an_entry_of_the_tree(client: TestClient) -> None:
@@ -101,18 +107,18 @@ def test_an_edit_is_an_entry_of_the_tree(client: TestClient) -> None:
 
 
 def test_the_head_of_an_empty_log_is_signed_too(client: TestClient) -> None:
-    answer = client.get(f"{LOG}/checkpoint")
+    response = client.get(f"{LOG}/checkpoint")
 
-    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
-    assert opened(answer.text) == Checkpoint("lineage.example.org", 0, EMPTY_ROOT)
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert opened(response.text) == Checkpoint("lineage.example.org", 0, EMPTY_ROOT)
 
 
-def test_the_log_tells_its_key(client: TestClient) -> None:
+def test_the_key_of_the_log_can_be_read(client: TestClient) -> None:
     assert parse_verifier(client.get(f"{LOG}/key").text) == LOG_KEY.verifier
 
 
-def test_tiles_give_the_head_and_the_leaves_behind_it(client: TestClient) -> None:
-    filled(client, 600)
+def test_tiles_give_the_leaves_and_the_head_over_them(client: TestClient) -> None:
+    fill(client, 600)
     head = opened(client.get(f"{LOG}/checkpoint").text)
 
     paths = ["000", "001", "002.p/88"]
@@ -145,17 +151,17 @@ def _bundled(bundle: bytes) -> Iterator[bytes]:
     "path",
     ["0/002", "0/000.p/5", "1/000.p/1", "0/000.p/0", "0/000.p/256", "00/000", "0/1", "0/x001/000", "64/000", "a"],
 )
-def test_a_tile_that_is_not_there_is_told(client: TestClient, path: str) -> None:
-    filled(client, 4)
+def test_a_missing_tile_is_reported(client: TestClient, path: str) -> None:
+    fill(client, 4)
 
-    answer = client.get(f"{LOG}/tile/{path}")
+    response = client.get(f"{LOG}/tile/{path}")
 
-    assert answer.status_code == 404
-    assert "no tile" in answer.json()["message"]
+    assert response.status_code == 404
+    assert "no tile" in response.json()["message"]
 
 
-def test_proofs_can_be_asked_for_at_any_size_that_the_log_had(client: TestClient) -> None:
-    filled(client, 20)
+def test_proofs_can_be_requested_for_any_size_that_the_log_had(client: TestClient) -> None:
+    fill(client, 20)
 
     included = get(client, f"{LOG}/proof/inclusion?index=3&size=11")
     consistent = get(client, f"{LOG}/proof/consistency?from=7")
@@ -182,25 +188,25 @@ def test_proofs_can_be_asked_for_at_any_size_that_the_log_had(client: TestClient
         ("consistency?from=5&to=99", "to: expected 1 to 20"),
     ],
 )
-def test_a_wrong_parameter_is_named(client: TestClient, query: str, field: str) -> None:
-    filled(client, 20)
+def test_an_invalid_parameter_is_named(client: TestClient, query: str, field: str) -> None:
+    fill(client, 20)
 
-    answer = client.get(f"{LOG}/proof/{query}")
+    response = client.get(f"{LOG}/proof/{query}")
 
-    assert answer.status_code == 400
-    assert field in answer.json()["message"]
-
-
-def test_a_receipt_is_true_or_false(client: TestClient) -> None:
-    answer = client.post(LINEAGE, json=event(), params={"receipt": "yes"})
-
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "receipt: expected true or false"
+    assert response.status_code == 400
+    assert field in response.json()["message"]
 
 
-def test_a_service_that_starts_again_goes_on_with_its_log(tmp_path: Path) -> None:
+def test_the_receipt_parameter_is_true_or_false(client: TestClient) -> None:
+    response = client.post(LINEAGE, json=event(), params={"receipt": "yes"})
+
+    assert response.status_code == 400
+    assert response.json()["message"] == "receipt: expected true or false"
+
+
+def test_a_restarted_service_goes_on_with_its_log(tmp_path: Path) -> None:
     with served(tmp_path) as client:
-        filled(client, 3)
+        fill(client, 3)
         before = opened(client.get(f"{LOG}/checkpoint").text)
     with served(tmp_path) as client:
         post(client, numbered(3))
@@ -211,21 +217,21 @@ def test_a_service_that_starts_again_goes_on_with_its_log(tmp_path: Path) -> Non
         assert is_consistent(3, before.root, 4, after.root, hashes(proof["consistencyProof"]))
 
 
-def test_an_entry_is_told_with_its_bytes_and_their_digest(client: TestClient) -> None:
+def test_an_entry_is_shown_with_its_bytes_and_their_digest(client: TestClient) -> None:
     raw = json.dumps(numbered(1) | {"note": "grüße \u2028"}, indent=1, ensure_ascii=False)
-    filled(client, 1)
+    fill(client, 1)
     client.post(LINEAGE, content=raw.encode()).raise_for_status()
 
-    answer = client.get(f"{LOG}/entries/1")
+    response = client.get(f"{LOG}/entries/1")
 
-    entry = answer.json()
-    assert answer.text.endswith(f',"event":{raw}}}')
+    entry = response.json()
+    assert response.text.endswith(f',"event":{raw}}}')
     assert entry["digest"] == f"sha256:{sha256(raw.encode()).hexdigest()}"
     assert (entry["index"], entry["eventType"], entry["verdict"]) == (1, "START", "unsigned")
 
 
 @pytest.mark.parametrize(("index", "status"), [("1", 404), ("-1", 400), ("first", 400)])
-def test_a_place_where_nothing_stands_has_no_entry(client: TestClient, index: str, status: int) -> None:
-    filled(client, 1)
+def test_an_index_without_an_entry_is_refused(client: TestClient, index: str, status: int) -> None:
+    fill(client, 1)
 
     assert client.get(f"{LOG}/entries/{index}").status_code == status

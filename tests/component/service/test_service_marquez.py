@@ -1,4 +1,4 @@
-"""What Marquez answered to the same events: shapes and fields are the contract, its wrong answers are not."""
+"""Marquez's recorded answers to the same events: their shape is the contract, wrong answers are not."""
 
 import json
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from tests.support.marquez import Recording
 
 _NO_FACETS_YET = "Marquez shows a job's facets only once a run has ended"
 _NO_FACETS_OF_ALIAS = "Marquez knows no facets under a dataset's other names"
-_LAST_EVENT_ONLY = "Marquez forgets what only an earlier event told"
+_LAST_EVENT_ONLY = "Marquez forgets what only an earlier event reported"
 _PARENTS_RUN = "Marquez takes the run of the parent for the newest run of the job"
 _SIMPLE_NAME = "Marquez names the parent, and then does not take it off the name"
 _DECLARED = "Marquez drops what a job event declares"
 _TWO_NAMES = "Marquez counts two names of one dataset as two inputs"
 _NO_OUTPUTS = "Marquez drops the outputs of a job that is put"
-_JOB_IN_PART = "Marquez lacks the edges of a run under way"
+_JOB_IN_PART = "Marquez lacks the edges of a run in progress"
 _LATEST_RUN = {
     f"graph.3.data.{path}": _PARENTS_RUN
     for path in (
@@ -73,13 +73,13 @@ WRONG_ANSWERS: Mapping[int, Mapping[str, str]] = {
 }
 
 
-def test_every_recorded_answer_is_ours_but_for_the_wrong_ones(shared: Path, tmp_path: Path) -> None:
+def test_every_recorded_answer_is_the_same_except_for_wrong_ones(shared: Path, tmp_path: Path) -> None:
     recording = Recording()
     compared = 0
     with served(tmp_path) as client:
         for line in (shared / "conformance" / "marquez.jsonl").read_text().splitlines():
             pair = json.loads(line)
-            ours = asked(client, pair, recording)
+            ours = send(client, pair, recording)
             assert ours.status_code == pair["status"], pair["path"]
             if pair["n"] in WRONG_ALTOGETHER or pair["response"] is None:
                 continue
@@ -91,8 +91,8 @@ def test_every_recorded_answer_is_ours_but_for_the_wrong_ones(shared: Path, tmp_
     assert compared == 51
 
 
-def asked(client: TestClient, pair: Mapping[str, Any], recording: Recording) -> Answer:
-    """Our answer to what was asked, with our own UUIDs in the place of Marquez's."""
+def send(client: TestClient, pair: Mapping[str, Any], recording: Recording) -> Answer:
+    """Send the request of a recorded pair, with our UUIDs in place of Marquez's."""
     body = None if pair["request"] is None else json.dumps(pair["request"])
     headers = {"content-type": "application/json"} if body else {}
     return client.request(pair["method"], recording.in_our_words(pair["path"]), content=body, headers=headers)
@@ -113,13 +113,13 @@ def test_jobs_are_listed_by_the_state_of_their_newest_run(shared: Path, tmp_path
     assert [job["name"] for job in running_or_failed["jobs"]] == ["dag"]
 
 
-def test_a_run_under_way_shows_its_edges_where_marquez_has_none(shared: Path, tmp_path: Path) -> None:
+def test_a_run_in_progress_has_its_edges_where_marquez_has_none(shared: Path, tmp_path: Path) -> None:
     pairs = [json.loads(line) for line in (shared / "conformance" / "marquez.jsonl").read_text().splitlines()]
-    start, asked = pairs[26], pairs[28]
+    start, request = pairs[26], pairs[28]
     with served(tmp_path) as client:
         client.post("/api/v1/lineage", content=json.dumps(start["request"]))
 
-        graph = client.get(asked["path"]).json()["graph"]
+        graph = client.get(request["path"]).json()["graph"]
 
     assert [node["id"] for node in graph] == [
         "dataset:kafka://broker-1:9092:orders",

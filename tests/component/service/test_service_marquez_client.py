@@ -22,8 +22,8 @@ RUN_OF_SPARK = "00000002-0000-4000-8000-000000000001"
 NOW = "2026-05-22T14:23:11Z"
 
 
-class Asked:
-    """The client, and which of its methods were called."""
+class RecordingClient:
+    """The client, and the names of its methods that were called."""
 
     def __init__(self, client: MarquezClient) -> None:
         self._client = client
@@ -45,7 +45,7 @@ def names(listed: list[dict[str, Any]]) -> list[str]:
 
 
 def test_every_method_of_the_client_works_unchanged(service: Service) -> None:
-    client = Asked(MarquezClient(url=service.url, api_key="any"))
+    client = RecordingClient(MarquezClient(url=service.url, api_key="any"))
 
     namespaces(client)
     sources(client)
@@ -57,21 +57,21 @@ def test_every_method_of_the_client_works_unchanged(service: Service) -> None:
     assert client.methods == {name for name in vars(MarquezClient) if not name.startswith("_")}
 
 
-def namespaces(client: Asked) -> None:
-    made = client.create_namespace(NAMESPACE, "ann", "the team's")
-    assert made == client.get_namespace(NAMESPACE)
-    assert (made["ownerName"], made["description"], made["isHidden"]) == ("ann", "the team's", False)
+def namespaces(client: RecordingClient) -> None:
+    created = client.create_namespace(NAMESPACE, "ann", "the team's")
+    assert created == client.get_namespace(NAMESPACE)
+    assert (created["ownerName"], created["description"], created["isHidden"]) == ("ann", "the team's", False)
     assert names(client.list_namespaces(limit=10, offset=0)["namespaces"]) == ["default", NAMESPACE]
 
 
-def sources(client: Asked) -> None:
-    made = client.create_source("pg", "postgresql", "jdbc:postgresql://localhost:5432/db", "source one")
-    assert made == client.get_source("pg")
-    assert (made["type"], made["connectionUrl"]) == ("POSTGRESQL", "jdbc:postgresql://localhost:5432/db")
+def sources(client: RecordingClient) -> None:
+    created = client.create_source("pg", "postgresql", "jdbc:postgresql://localhost:5432/db", "source one")
+    assert created == client.get_source("pg")
+    assert (created["type"], created["connectionUrl"]) == ("POSTGRESQL", "jdbc:postgresql://localhost:5432/db")
     assert names(client.list_sources()["sources"]) == ["pg"]
 
 
-def datasets(client: Asked) -> None:
+def datasets(client: RecordingClient) -> None:
     fields = [{"name": "id", "type": "INT", "tags": ["PII"], "description": "which"}, {"name": "price", "type": "INT"}]
     table = client.create_dataset(
         NAMESPACE, "orders", DatasetType.DB_TABLE, "public.orders", "pg", "table one", fields=fields, tags=["A"]
@@ -92,8 +92,8 @@ def datasets(client: Asked) -> None:
     assert {field["name"]: field["tags"] for field in tagged["fields"]} == {"id": ["PII"], "price": ["GOLD"]}
 
 
-def jobs(client: Asked) -> None:
-    made = client.create_job(
+def jobs(client: RecordingClient) -> None:
+    created = client.create_job(
         NAMESPACE,
         "load",
         JobType.BATCH,
@@ -103,13 +103,13 @@ def jobs(client: Asked) -> None:
         description="loads",
         context={"sql": "SELECT 1"},
     )
-    assert made == client.get_job(NAMESPACE, "load")
-    assert (names(made["inputs"]), names(made["outputs"])) == (["clicks"], ["orders"])
+    assert created == client.get_job(NAMESPACE, "load")
+    assert (names(created["inputs"]), names(created["outputs"])) == (["clicks"], ["orders"])
     assert names(client.list_jobs(NAMESPACE)["jobs"]) == ["load"]
 
 
-def runs(client: Asked) -> None:
-    made = client.create_job_run(
+def runs(client: RecordingClient) -> None:
+    created = client.create_job_run(
         NAMESPACE,
         "load",
         run_id=RUN,
@@ -117,7 +117,7 @@ def runs(client: Asked) -> None:
         nominal_end_time="2026-05-22T15:00:00.000Z",
         run_args={"k": "v"},
     )
-    assert (made["id"], made["state"], made["args"]) == (RUN, "NEW", {"k": "v"})
+    assert (created["id"], created["state"], created["args"]) == (RUN, "NEW", {"k": "v"})
     assert client.mark_job_run_as_started(RUN)["state"] == "RUNNING"
     client.create_dataset(
         NAMESPACE, "orders", DatasetType.DB_TABLE, "public.orders", "pg", run_id=RUN, fields=[{"name": "id"}]
@@ -134,39 +134,39 @@ def runs(client: Asked) -> None:
     assert (len(listed["runs"]), listed["totalCount"]) == (2, 3)
 
 
-def events_and_columns(client: Asked, url: str) -> None:
+def events_and_columns(client: RecordingClient, url: str) -> None:
     source = {"namespace": "lake", "name": "raw", "field": "id"}
-    made_from = facet(fields={"id": {"inputFields": [source]}})
+    lineage = facet(fields={"id": {"inputFields": [source]}})
     sent = event(
         eventTime="2031-01-01T00:00:00Z",
         inputs=[dataset("raw", schema=schema("id"))],
-        outputs=[dataset("mart", schema=schema("id"), columnLineage=made_from)],
+        outputs=[dataset("mart", schema=schema("id"), columnLineage=lineage)],
     )
-    tell(url, sent)
+    post_event(url, sent)
     assert client.list_events(limit=1)["events"] == [sent]
     assert client.list_events("etl")["events"] == [sent]
     by_spark = event(job={"namespace": SPARK, "name": "load"}, run={"runId": RUN_OF_SPARK})
-    tell(url, by_spark)
+    post_event(url, by_spark)
     assert client.list_events(SPARK)["events"] == [by_spark]
-    made, read = (client.get_dataset("lake", name)["currentVersion"] for name in ("mart", "raw"))
-    now, then = ["datasetField:lake:mart:id", "datasetField:lake:raw:id"], [made, read]
+    mart_version, raw_version = (client.get_dataset("lake", name)["currentVersion"] for name in ("mart", "raw"))
+    now, then = ["datasetField:lake:mart:id", "datasetField:lake:raw:id"], [mart_version, raw_version]
     ids = [
         [node["id"] for node in graph["graph"]]
         for graph in (
             client.get_column_lineage_by_dataset_field("lake", "raw", "id", with_downstream=True),
             client.get_column_lineage_by_job("etl", "load"),
-            client.get_column_lineage_by_dataset("lake", "mart", depth=5, version=made),
+            client.get_column_lineage_by_dataset("lake", "mart", depth=5, version=mart_version),
         )
     ]
     assert ids == [now, now, [f"{field}#{version}" for field, version in zip(now, then, strict=True)]]
 
 
-def tell(url: str, sent: Body) -> None:
+def post_event(url: str, sent: Body) -> None:
     with urlopen(Request(f"{url}/api/v1/lineage", json.dumps(sent).encode())) as answer:
         assert answer.status == 201
 
 
-def test_what_is_not_there_is_the_clients_own_error(service: Service) -> None:
+def test_an_unknown_namespace_raises_the_clients_own_error(service: Service) -> None:
     client = MarquezClient(url=service.url)
 
     with pytest.raises(APIError):

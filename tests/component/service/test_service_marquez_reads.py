@@ -1,4 +1,4 @@
-"""Reads that Marquez's clients make beyond the recorded ones; what must come out was written by hand."""
+"""Reads that Marquez's clients make beyond the recorded ones; the expected answers were written by hand."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", **changes: o
 
 
 def chain() -> list[dict[str, Any]]:
-    """orders is loaded twice; the mart is made after the first load, the report from the mart."""
+    """orders is loaded twice; the mart is made from it after the first load, the report from the mart."""
     return [
         run(LOAD, "load", 10, outputs=[dataset("orders")]),
         run(MART, "mart", 20, inputs=[dataset("orders")], outputs=[dataset("mart")]),
@@ -31,7 +31,7 @@ def chain() -> list[dict[str, Any]]:
     ]
 
 
-def test_upstream_runs_are_those_that_had_written_what_was_read_when_it_was_read(client: TestClient) -> None:
+def test_upstream_runs_are_the_newest_writers_at_the_time_of_the_read(client: TestClient) -> None:
     post(client, *reversed(chain()))
 
     runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
@@ -48,8 +48,8 @@ def test_upstream_runs_are_those_that_had_written_what_was_read_when_it_was_read
     }
 
 
-def test_a_run_that_began_before_others_may_have_written_last(client: TestClient) -> None:
-    """A long one wrote until just before the read, the one that began last had ended by then, one came too late."""
+def test_a_run_that_began_before_others_may_have_been_the_last_writer(client: TestClient) -> None:
+    """A long run wrote until just before the read; the run that began last had ended before; another came too late."""
     orders = [dataset("orders")]
     began = run(LOAD, "load", 1, "START")
     short = [run(f"{OTHER[:-2]}{minute}", "load", minute, outputs=orders) for minute in (10, 12, 14, 18, 40)]
@@ -66,7 +66,7 @@ def test_a_run_that_began_before_others_may_have_written_last(client: TestClient
     assert source["run"]["id"] == f"{OTHER[:-2]}20"
 
 
-def test_what_was_written_before_1970_was_written_by_the_run_that_did(client: TestClient) -> None:
+def test_a_writer_before_1970_is_found(client: TestClient) -> None:
     post(
         client,
         {**run(LOAD, "load", 10, outputs=[dataset("orders")]), "eventTime": "1969-05-22T14:10:00Z"},
@@ -79,7 +79,7 @@ def test_what_was_written_before_1970_was_written_by_the_run_that_did(client: Te
     ]
 
 
-def test_upstream_runs_end_at_the_depth_asked_for(client: TestClient) -> None:
+def test_upstream_runs_end_at_the_given_depth(client: TestClient) -> None:
     post(client, *chain())
 
     ids = [
@@ -100,13 +100,13 @@ def test_upstream_of_runs_that_feed_each_other_ends(client: TestClient) -> None:
     assert len(get(client, f"/api/v1/runlineage/upstream?runId={MART}")["runs"]) == 2
 
 
-def test_a_run_nobody_named_has_no_upstream(client: TestClient) -> None:
-    answer = client.get(f"/api/v1/runlineage/upstream?runId={LOAD}")
+def test_an_unknown_run_has_no_upstream(client: TestClient) -> None:
+    response = client.get(f"/api/v1/runlineage/upstream?runId={LOAD}")
 
-    assert (answer.status_code, answer.json()["message"]) == (404, f"Run '{LOAD}' not found.")
+    assert (response.status_code, response.json()["message"]) == (404, f"Run '{LOAD}' not found.")
 
 
-def test_one_version_of_a_job_is_that_of_the_list(client: TestClient) -> None:
+def test_a_single_version_of_a_job_is_the_same_as_in_the_list(client: TestClient) -> None:
     post(client, *chain())
     job = "/api/v1/namespaces/etl/jobs/mart"
     (version,) = get(client, f"{job}/versions")["versions"]
@@ -164,7 +164,7 @@ def test_a_stream_has_a_version_while_it_runs(client: TestClient) -> None:
     assert before == version
     then = get(client, f"{job}?asOf=2026-05-22T14:25:00Z")
     assert then["currentVersion"] == version["version"]
-    for each in (newest, before):  # every version that is listed can be asked about
+    for each in (newest, before):  # every version that is listed can be read
         get(client, f"/api/v1/column-lineage?nodeId=job:etl:mart%23{each['version']}")
 
 
@@ -181,14 +181,14 @@ def test_a_declared_version_stays_when_runs_do_something_else(client: TestClient
 
 
 def made_of(source: str, *columns: str) -> dict[str, Any]:
-    """The mart with these columns, of which `total` is made from one of orders."""
+    """The mart with these columns; `total` is made from a column of orders."""
     inputs = [{"namespace": "lake", "name": "orders", "field": source}]
     return dataset("mart", schema=schema(*columns), columnLineage=facet(fields={"total": {"inputFields": inputs}}))
 
 
 @pytest.fixture
 def two_versions(client: TestClient) -> list[str]:
-    """The mart is made of the price, then of the amount as well, with a column more; its versions, newest first."""
+    """Versions of the mart, newest first: made from price; then from amount as well, with one more column."""
     orders = dataset("orders", schema=schema("price", "amount"))
     post(
         client,
@@ -199,7 +199,7 @@ def two_versions(client: TestClient) -> list[str]:
 
 
 @pytest.mark.parametrize("node_id", ["dataset:lake:mart", "datasetField:lake:mart:total"])
-def test_columns_of_a_version_are_those_it_had_and_name_their_versions(
+def test_columns_of_a_version_are_those_it_had_with_their_versions(
     client: TestClient, two_versions: list[str], node_id: str
 ) -> None:
     orders = get(client, "/api/v1/namespaces/lake/datasets/orders")["currentVersion"]
@@ -211,11 +211,11 @@ def test_columns_of_a_version_are_those_it_had_and_name_their_versions(
     for graph, version, sources in zip(graphs, two_versions, (["amount", "price"], ["price"]), strict=True):
         total = f"datasetField:lake:mart:total#{version}"
         (column,) = (node for node in graph if node["id"] == total)
-        fed_by = [f"datasetField:lake:orders:{source}#{orders}" for source in sources]
-        assert column["inEdges"] == [{"origin": total, "destination": source} for source in fed_by]
+        sources_of_total = [f"datasetField:lake:orders:{source}#{orders}" for source in sources]
+        assert column["inEdges"] == [{"origin": total, "destination": source} for source in sources_of_total]
         assert [
             node["id"] for node in graph if node["outEdges"] == [{"origin": node["id"], "destination": total}]
-        ] == fed_by
+        ] == sources_of_total
         assert column["data"]["datasetVersion"] == version
 
 
@@ -232,9 +232,7 @@ def test_a_column_is_found_in_the_versions_that_had_it(client: TestClient, two_v
     assert statuses == [404, 200, 404]
 
 
-def test_columns_of_a_version_of_a_job_are_those_that_its_runs_wrote(
-    client: TestClient, two_versions: list[str]
-) -> None:
+def test_columns_of_a_version_of_a_job_are_those_its_runs_wrote(client: TestClient, two_versions: list[str]) -> None:
     new, old = (each["version"] for each in get(client, "/api/v1/namespaces/etl/jobs/mart/versions")["versions"])
 
     graphs = [get(client, f"/api/v1/column-lineage?nodeId=job:etl:mart%23{version}")["graph"] for version in (new, old)]
@@ -246,7 +244,7 @@ def test_columns_of_a_version_of_a_job_are_those_that_its_runs_wrote(
     ]
 
 
-def test_a_run_as_a_node_stands_for_its_job(client: TestClient) -> None:
+def test_the_node_id_of_a_run_stands_for_its_job(client: TestClient) -> None:
     post(client, *chain())
 
     by_run = get(client, f"/api/v1/lineage?nodeId=run:{MART}&depth=1")
@@ -277,7 +275,7 @@ def test_search_by_day_by_wildcard_and_in_either_case(client: TestClient, query:
     assert hits["totalCount"] == len(names)
 
 
-def test_a_day_that_is_none_is_refused(client: TestClient) -> None:
+def test_an_invalid_day_is_refused(client: TestClient) -> None:
     form, calendar = (client.get(f"/api/v1/search?q=a&before={day}") for day in ("yesterday", "2026-02-30"))
 
     assert (form.status_code, calendar.status_code) == (400, 400)
@@ -285,7 +283,7 @@ def test_a_day_that_is_none_is_refused(client: TestClient) -> None:
     assert calendar.json()["message"].startswith("query param before cannot be read: ")
 
 
-def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: TestClient) -> None:
+def test_events_are_listed_newest_first_and_by_the_namespace_of_their_jobs(client: TestClient) -> None:
     elsewhere = {**run(OTHER, "load", 30), "job": {"namespace": "s3://else", "name": "load"}}
     post(client, *chain()[:2], elsewhere)
 
@@ -296,14 +294,14 @@ def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: Tes
     assert get(client, "/api/v1/events/nobody") == {"events": [], "totalCount": 0}
 
 
-def handed_by(*givers: str) -> dict[str, Any]:
-    inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in givers]
+def facets_of_sources(*source_jobs: str) -> dict[str, Any]:
+    inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in source_jobs]
     return {"lineage": facet(entries=[{"type": "JOB", "inputs": inputs}])}
 
 
-def test_upstream_runs_are_also_those_that_handed_data_over_without_a_dataset(client: TestClient) -> None:
-    fed = {"job": {"namespace": "etl", "name": "score", "facets": handed_by("mart", "ask")}}
-    post(client, *reversed(chain()), {**run(OTHER, "score", 35), **fed}, run(LATE, "mart", 50))
+def test_upstream_runs_are_also_those_of_source_jobs_without_a_dataset_between(client: TestClient) -> None:
+    job = {"job": {"namespace": "etl", "name": "score", "facets": facets_of_sources("mart", "ask")}}
+    post(client, *reversed(chain()), {**run(OTHER, "score", 35), **job}, run(LATE, "mart", 50))
 
     runs = get(client, f"/api/v1/runlineage/upstream?runId={OTHER}")["runs"]
 
@@ -313,19 +311,19 @@ def test_upstream_runs_are_also_those_that_handed_data_over_without_a_dataset(cl
     assert runs[1]["inputJobs"] == []
 
 
-def test_what_only_other_runs_of_a_job_were_handed_is_not_upstream_of_a_run(client: TestClient) -> None:
-    fed = {"job": {"namespace": "etl", "name": "score", "facets": handed_by("mart")}}
-    post(client, run(MART, "mart", 10), {**run(OTHER, "score", 20), **fed}, run(REPORT, "score", 30))
+def test_source_jobs_of_other_runs_are_not_upstream_of_a_run(client: TestClient) -> None:
+    job = {"job": {"namespace": "etl", "name": "score", "facets": facets_of_sources("mart")}}
+    post(client, run(MART, "mart", 10), {**run(OTHER, "score", 20), **job}, run(REPORT, "score", 30))
 
     runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
 
     assert [(each["run"]["id"], each["inputJobs"]) for each in runs] == [(REPORT, [])]
 
 
-def test_what_others_tell_of_a_job_is_upstream_of_its_runs(client: TestClient) -> None:
+def test_source_jobs_that_others_report_for_a_job_are_upstream_of_its_runs(client: TestClient) -> None:
     entry = {"namespace": "etl", "name": "score", "type": "JOB", "inputs": [{**JOB, "name": "mart"}]}
-    told = {"job": {"namespace": "etl", "name": "watch", "facets": {"lineage": facet(entries=[entry])}}}
-    post(client, run(MART, "mart", 10), {**run(OTHER, "watch", 20), **told}, run(REPORT, "score", 30))
+    job = {"job": {"namespace": "etl", "name": "watch", "facets": {"lineage": facet(entries=[entry])}}}
+    post(client, run(MART, "mart", 10), {**run(OTHER, "watch", 20), **job}, run(REPORT, "score", 30))
 
     runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
 

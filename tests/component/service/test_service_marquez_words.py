@@ -1,9 +1,9 @@
-"""What Marquez's clients rely on beyond the recorded pairs: words, statuses and the letters that names may hold.
+"""What Marquez's clients rely on beyond the recorded pairs: messages, statuses and the characters allowed in names.
 
 Source: MarquezProject/marquez, `api/src/main/java/marquez/api` (`BaseResource`, `JobResource`, `DatasetResource`,
 `ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `spec/openapi.yml` (`sort`),
-`web/src/routes/column-level/layout.ts`, and of Dropwizard the converter that takes an enum's words in either case, of
-Jersey that which reads numbers.
+`web/src/routes/column-level/layout.ts`; Dropwizard's converter, which reads an enum's values in either case; Jersey's,
+which reads numbers.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ VERSION = "00000000-0000-4000-8000-000000000000"
 RUN = "00000001-0000-4000-8000-000000000001"
 OTHER_RUN = "00000002-0000-4000-8000-000000000001"
 STEPS = (".", "..")
-"""Names that clients take for steps of a path."""
+"""Names that clients resolve as steps of a relative path."""
 
 
 @pytest.fixture(scope="module")
@@ -57,18 +57,18 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         ("DELETE", "jobs/j/tags/GOLD"),
     ],
 )
-def test_of_a_namespace_that_is_not_there_it_is_the_namespace_that_is_not_found(
+def test_in_an_unknown_namespace_the_namespace_is_reported_as_not_found(
     client: TestClient, method: str, path: str
 ) -> None:
     body = {} if path == "jobs/j/runs" and method == "POST" else None
 
-    answer = client.request(method, f"/api/v1/namespaces/none/{path}", json=body)
+    response = client.request(method, f"/api/v1/namespaces/none/{path}", json=body)
 
-    assert (answer.status_code, answer.json()) == (404, NO_NAMESPACE)
+    assert (response.status_code, response.json()) == (404, NO_NAMESPACE)
 
 
-def test_a_namespace_that_is_not_there_has_no_jobs(client: TestClient) -> None:
-    """It is the list of `/jobs`, since Marquez 0.50, and that asks for no namespace."""
+def test_an_unknown_namespace_has_an_empty_list_of_jobs(client: TestClient) -> None:
+    """Since Marquez 0.50 it is the list of `/jobs`, which does not check the namespace."""
     assert get(client, "/api/v1/namespaces/none/jobs") == {"jobs": [], "totalCount": 0}
     assert get(client, "/api/v1/namespaces/none/jobs?lastRunStates=FAILED") == {"jobs": [], "totalCount": 0}
 
@@ -90,29 +90,29 @@ def test_a_namespace_that_is_not_there_has_no_jobs(client: TestClient) -> None:
         ("DELETE", "namespaces/none", "Namespace 'none' not found."),
     ],
 )
-def test_what_is_not_there_is_not_found_in_marquezs_words(
+def test_what_is_unknown_is_not_found_with_marquezs_message(
     client: TestClient, method: str, path: str, message: str
 ) -> None:
-    answer = client.request(method, f"/api/v1/{path}")
+    response = client.request(method, f"/api/v1/{path}")
 
-    assert (answer.status_code, answer.json()) == (404, {"code": 404, "message": message})
+    assert (response.status_code, response.json()) == (404, {"code": 404, "message": message})
 
 
-def test_a_run_that_is_there_cannot_be_created_again(client: TestClient) -> None:
-    answer = client.post("/api/v1/namespaces/etl/jobs/load/runs", json={"id": RUN})
+def test_an_existing_run_cannot_be_created_again(client: TestClient) -> None:
+    response = client.post("/api/v1/namespaces/etl/jobs/load/runs", json={"id": RUN})
 
     message = f"Run '{RUN}' already exists for 'load' under namespace 'etl'."
-    assert (answer.status_code, answer.json()) == (400, {"code": 400, "message": message})
+    assert (response.status_code, response.json()) == (400, {"code": 400, "message": message})
 
 
-def test_column_lineage_downstream_is_that_of_no_version(client: TestClient) -> None:
+def test_column_lineage_downstream_of_a_version_is_refused(client: TestClient) -> None:
     version = get(client, "/api/v1/namespaces/lake/datasets/raw")["currentVersion"]
     of_version = f"/api/v1/column-lineage?nodeId=dataset:lake:raw%23{version}"
 
-    answer = client.get(f"{of_version}&withDownstream=true")
+    response = client.get(f"{of_version}&withDownstream=true")
 
     message = "Node version cannot be specified when withDownstream is true"
-    assert (answer.status_code, answer.json()) == (400, {"code": 400, "message": message})
+    assert (response.status_code, response.json()) == (400, {"code": 400, "message": message})
     assert client.get(of_version).status_code == 200
 
 
@@ -120,14 +120,14 @@ def test_column_lineage_downstream_is_that_of_no_version(client: TestClient) -> 
     ("node_id", "kind"),
     [("dataset:lake:raw", "Dataset"), ("datasetField:lake:raw:x", "Dataset"), ("job:etl:load", "Job")],
 )
-def test_columns_of_a_version_that_never_was_are_not_found(client: TestClient, node_id: str, kind: str) -> None:
-    answer = client.get(f"/api/v1/column-lineage?nodeId={node_id}%23{VERSION}")
+def test_columns_of_an_unknown_version_are_not_found(client: TestClient, node_id: str, kind: str) -> None:
+    response = client.get(f"/api/v1/column-lineage?nodeId={node_id}%23{VERSION}")
 
-    assert (answer.status_code, answer.json()["message"]) == (404, f"{kind} version '{VERSION}' not found.")
+    assert (response.status_code, response.json()["message"]) == (404, f"{kind} version '{VERSION}' not found.")
 
 
 @pytest.mark.parametrize(
-    ("path", "either_case"),
+    ("path", "spellings"),
     [
         ("jobs?lastRunStates=", ("COMPLETED", "completed")),
         ("events/lineage?sortDirection=", ("asc", "ASC")),
@@ -137,11 +137,11 @@ def test_columns_of_a_version_that_never_was_are_not_found(client: TestClient, n
         (f"jobs/runs/{RUN}/facets?type=", ("run", "RUN")),
     ],
 )
-def test_words_are_taken_in_either_case(client: TestClient, path: str, either_case: tuple[str, str]) -> None:
-    answers = [client.get(f"/api/v1/{path}{word}") for word in either_case]
+def test_enum_values_are_accepted_in_either_case(client: TestClient, path: str, spellings: tuple[str, str]) -> None:
+    responses = [client.get(f"/api/v1/{path}{word}") for word in spellings]
 
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert answers[0].json() == answers[1].json()
+    assert [response.status_code for response in responses] == [200, 200]
+    assert responses[0].json() == responses[1].json()
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_words_are_taken_in_either_case(client: TestClient, path: str, either_ca
         f"runlineage/upstream?runId={RUN}&depth=",
     ],
 )
-def test_a_number_that_is_none_is_a_404_and_one_that_is_left_empty_the_default(client: TestClient, path: str) -> None:
-    answers = [client.get(f"/api/v1/{path}{number}") for number in ("many", "1e3", "9" * 5_000)]
+def test_an_invalid_number_is_a_404_and_an_empty_one_means_the_default(client: TestClient, path: str) -> None:
+    responses = [client.get(f"/api/v1/{path}{number}") for number in ("many", "1e3", "9" * 5_000)]
 
     name = path.rpartition("?")[2].rpartition("&")[2].rstrip("=")
     fault = {"code": 404, "message": "HTTP 404 Not Found", "errors": [f"query param {name} must be a whole number"]}
-    assert [(each.status_code, each.json()) for each in answers] == [(404, fault)] * 3
+    assert [(each.status_code, each.json()) for each in responses] == [(404, fault)] * 3
     without, _, _ = path.rpartition(name)
     assert client.get(f"/api/v1/{path}").json() == client.get(f"/api/v1/{without}").json()
 
@@ -204,14 +204,14 @@ def test_columns_show_their_sources_at_the_least_depth(client: TestClient) -> No
         ({"outputs": [{"namespace": "lake", "name": "a"}, {"name": "b"}]}, "outputs[1].namespace must not be null"),
     ],
 )
-def test_what_an_event_lacks_stands_in_errors(client: TestClient, missing: dict[str, object], fault: str) -> None:
-    answer = client.post("/api/v1/lineage", json=event(**missing))
+def test_a_missing_member_of_an_event_is_in_errors(client: TestClient, missing: dict[str, object], fault: str) -> None:
+    response = client.post("/api/v1/lineage", json=event(**missing))
 
-    assert (answer.status_code, answer.json()["errors"]) == (422, [fault])
+    assert (response.status_code, response.json()["errors"]) == (422, [fault])
 
 
 @pytest.mark.parametrize(
-    ("said", "members", "faults"),
+    ("kind", "members", "faults"),
     [
         ("RunEvent", {"job": {"namespace": "etl", "name": "load"}}, ["run must not be null"]),
         ("RunEvent", {"dataset": {"namespace": "lake", "name": "a"}}, ["run must not be null", "job must not be null"]),
@@ -219,28 +219,28 @@ def test_what_an_event_lacks_stands_in_errors(client: TestClient, missing: dict[
         ("DatasetEvent", {}, ["dataset must not be null"]),
     ],
 )
-def test_what_an_event_lacks_of_what_it_says_that_it_is_stands_in_errors(
-    client: TestClient, said: str, members: Body, faults: list[str]
+def test_missing_members_of_the_kind_that_the_schema_url_names_are_in_errors(
+    client: TestClient, kind: str, members: Body, faults: list[str]
 ) -> None:
-    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{said}"
-    told = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org", "schemaURL": url, **members}
+    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{kind}"
+    body = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org", "schemaURL": url, **members}
 
-    answer = client.post("/api/v1/lineage", json=told)
+    response = client.post("/api/v1/lineage", json=body)
 
-    assert (answer.status_code, answer.json()["errors"]) == (422, faults)
+    assert (response.status_code, response.json()["errors"]) == (422, faults)
 
 
 @pytest.mark.parametrize("body", [b"", b" ", b"null"])
-def test_an_event_without_a_body_is_refused_in_marquez_words(client: TestClient, body: bytes) -> None:
-    answer = client.post("/api/v1/lineage", content=body)
+def test_an_event_without_a_body_is_refused_with_marquezs_message(client: TestClient, body: bytes) -> None:
+    response = client.post("/api/v1/lineage", content=body)
 
-    assert (answer.status_code, answer.json()["errors"]) == (422, ["The request body must not be null"])
+    assert (response.status_code, response.json()["errors"]) == (422, ["The request body must not be null"])
 
 
 @pytest.mark.parametrize(
     "path", ["search/?q=raw", "jobs/", "namespaces/", "namespaces/lake/datasets/raw/", f"jobs/runs/{RUN}/", "tags/"]
 )
-def test_a_slash_behind_a_path_means_nothing(client: TestClient, path: str) -> None:
+def test_a_trailing_slash_of_a_path_is_ignored(client: TestClient, path: str) -> None:
     assert get(client, f"/api/v1/{path}") == get(client, f"/api/v1/{path.replace('/?', '?').removesuffix('/')}")
 
 
@@ -252,36 +252,36 @@ def test_a_slash_behind_a_path_means_nothing(client: TestClient, path: str) -> N
         "jobs?limit=9{}lastRunStates=",
     ],
 )
-def test_a_parameter_left_empty_is_as_if_it_were_not_there(client: TestClient, path: str) -> None:
+def test_an_empty_parameter_is_ignored(client: TestClient, path: str) -> None:
     without = path.partition("{")[0]
 
     assert get(client, f"/api/v1/{path.replace('{}', '&')}") == get(client, f"/api/v1/{without}")
 
 
 @pytest.mark.parametrize("word", ["updated_at", "UPDATED_AT"])
-def test_the_latest_first_has_two_names(client: TestClient, word: str) -> None:
+def test_sorting_newest_first_has_two_spellings(client: TestClient, word: str) -> None:
     assert get(client, f"/api/v1/search?q=a&sort={word}") == get(client, "/api/v1/search?q=a&sort=UPDATE_AT")
 
 
-def test_an_event_is_taken_with_a_slash_behind_the_path(client: TestClient) -> None:
+def test_an_event_is_accepted_with_a_trailing_slash_of_the_path(client: TestClient) -> None:
     sent = event(run={"runId": OTHER_RUN}, job={"namespace": "slash", "name": "load"})
 
-    answers = [client.post(f"/api/v1/lineage{slash}", json=sent).status_code for slash in ("/", "")]
+    statuses = [client.post(f"/api/v1/lineage{slash}", json=sent).status_code for slash in ("/", "")]
 
-    assert answers == [201, 200]
+    assert statuses == [201, 200]
 
 
-def test_all_that_an_event_lacks_stands_in_errors(client: TestClient) -> None:
-    answers = [client.post("/api/v1/lineage", json=sent) for sent in ({}, {"run": {}, "job": {}})]
+def test_all_missing_members_of_an_event_are_in_errors(client: TestClient) -> None:
+    responses = [client.post("/api/v1/lineage", json=sent) for sent in ({}, {"run": {}, "job": {}})]
 
     of_all = {f"{member} must not be null" for member in ("eventTime", "producer", "run", "job")}
     of_members = {f"{member} must not be null" for member in ("run.runId", "job.namespace", "job.name")}
-    assert [answer.status_code for answer in answers] == [422, 422]
-    assert {*answers[0].json()["errors"]} == of_all
-    assert {*answers[1].json()["errors"]} == of_members | {"eventTime must not be null", "producer must not be null"}
+    assert [response.status_code for response in responses] == [422, 422]
+    assert {*responses[0].json()["errors"]} == of_all
+    assert {*responses[1].json()["errors"]} == of_members | {"eventTime must not be null", "producer must not be null"}
 
 
-def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestClient) -> None:
+def test_a_page_past_the_end_is_empty_and_has_the_total_count(client: TestClient) -> None:
     page = get(client, "/api/v1/namespaces/lake/datasets?limit=10&offset=100")
 
     assert page == {"datasets": [], "totalCount": 2}
@@ -291,11 +291,11 @@ def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestC
     "path", ["namespaces", "sources", "tags", "jobs", "namespaces/lake/datasets", "events/lineage"]
 )
 @pytest.mark.parametrize("wrong", ["limit=-1", "offset=-1"])
-def test_a_page_cannot_begin_or_end_before_nothing(client: TestClient, path: str, wrong: str) -> None:
-    answer = client.get(f"/api/v1/{path}?{wrong}")
+def test_a_negative_limit_or_offset_is_refused(client: TestClient, path: str, wrong: str) -> None:
+    response = client.get(f"/api/v1/{path}?{wrong}")
 
     fault = f"query param {wrong.partition('=')[0]} must be greater than or equal to 0"
-    assert (answer.status_code, answer.json()["errors"]) == (400, [fault])
+    assert (response.status_code, response.json()["errors"]) == (400, [fault])
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_page_cannot_begin_or_end_before_nothing(client: TestClient, path: str
         *STEPS,
     ],
 )
-def test_any_name_goes_through_every_route(client: TestClient, name: str) -> None:
+def test_any_name_works_on_every_route(client: TestClient, name: str) -> None:
     encoded, column = f"{name};" if name in STEPS else quote(name, safe=""), quote("c d/:e", safe="")
     client.put(f"/api/v1/namespaces/team/datasets/{encoded}", json=TABLE).raise_for_status()
     ends = {"inputs": [{"namespace": "team", "name": name}]}

@@ -1,4 +1,4 @@
-"""Whatever is done to a good event: never a fault of the service, and every read goes on answering."""
+"""However a valid event is changed: the service never fails, and every read still answers."""
 
 import copy
 import json
@@ -97,7 +97,7 @@ _mutations = st.tuples(
 )
 
 
-def mutated(path: Steps, way: str, value: object, body: Inside) -> None:
+def mutate(path: Steps, way: str, value: object, body: Inside) -> None:
     """Change one place of the body, if the place is still there."""
     *above, last = path
     for step in above:
@@ -124,18 +124,18 @@ def mutated(path: Steps, way: str, value: object, body: Inside) -> None:
 
 @given(st.lists(_mutations, min_size=1, max_size=4))
 @settings(max_examples=40)
-def test_any_mutation_of_an_event_is_stored_or_refused_and_reads_go_on(
+def test_any_mutation_of_an_event_is_stored_or_refused_and_reads_still_answer(
     mutations: list[tuple[Steps, str, object]],
 ) -> None:
     body = copy.deepcopy(GOOD)
     for path, way, value in mutations:
-        mutated(path, way, value, body)
+        mutate(path, way, value, body)
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as client:
         assert client.post("/api/v1/lineage", content=json.dumps(GOOD)).status_code == 201
 
-        answer = client.post("/api/v1/lineage", content=json.dumps(body))
+        response = client.post("/api/v1/lineage", content=json.dumps(body))
 
-        assert answer.status_code in (200, 201, 400, 422), answer.text
+        assert response.status_code in (200, 201, 400, 422), response.text
         read_everything(client)
 
 

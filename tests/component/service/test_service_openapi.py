@@ -1,4 +1,4 @@
-"""The OpenAPI page is true, and every failure has one shape."""
+"""The OpenAPI document matches the service, and every failure has the same shape."""
 
 import time
 from collections.abc import Iterator
@@ -31,46 +31,46 @@ A_TIME = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 19
 A_TIME_WITH_ZONE = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 
 
-def assert_is_failure(answer: Answer, status: int) -> None:
-    assert answer.status_code == status
-    assert answer.headers["content-type"] == "application/json"
-    body = answer.json()
+def assert_is_failure(response: Answer, status: int) -> None:
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
     assert body["code"] == status
     assert isinstance(body["message"], str)
     assert body["message"]
     assert body.keys() <= {"code", "message", "errors"}
 
 
-def test_every_failure_of_every_route_has_one_shape(client: TestClient) -> None:
+def test_every_failure_of_every_route_has_the_same_shape(client: TestClient) -> None:
     operations = [each for each in documented_operations(client) if each[1] != ENDLESS]
     assert len(operations) > 20
     for method, path in operations:
-        answer = client.request(method, path)
-        if answer.status_code != 200:
-            assert answer.status_code in (400, 404, 422)
-            assert_is_failure(answer, answer.status_code)
+        response = client.request(method, path)
+        if response.status_code != 200:
+            assert response.status_code in (400, 404, 422)
+            assert_is_failure(response, response.status_code)
         own = {each for each, of in operations if of == path}
         for other in {"PUT", "DELETE", "PATCH", "POST", "GET"} - own:
-            answer = client.request(other, path)
-            assert_is_failure(answer, 405)
-            assert own <= {*answer.headers["allow"].split(", ")}
-            assert ("HEAD" in answer.headers["allow"]) == ("GET" in own)
+            response = client.request(other, path)
+            assert_is_failure(response, 405)
+            assert own <= {*response.headers["allow"].split(", ")}
+            assert ("HEAD" in response.headers["allow"]) == ("GET" in own)
 
 
-def test_every_path_tells_its_methods(client: TestClient) -> None:
+def test_every_path_lists_its_methods(client: TestClient) -> None:
     operations = [*documented_operations(client)]
     for path in {path for _, path in operations}:
-        answer = client.options(path)
-        assert (answer.status_code, answer.content) == (200, b"")
+        response = client.options(path)
+        assert (response.status_code, response.content) == (200, b"")
         own = {method for method, of in operations if of == path}
-        assert {*answer.headers["allow"].split(", ")} == own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())
+        assert {*response.headers["allow"].split(", ")} == own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())
 
 
 @pytest.mark.parametrize(
     "path", ["/api/v1/none", "/none", "/api", "/api/v1/", "/api/v1/jobs//", "/api/jobs/", "/%2e%2e/%2e%2e/etc/passwd"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: str) -> None:
+def test_an_unknown_path_is_not_found(client: TestClient, method: str, path: str) -> None:
     assert_is_failure(client.request(method, path), 404)
 
 
@@ -102,24 +102,24 @@ def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: st
         ),
     ],
 )
-def test_a_wrong_parameter_is_named(client: TestClient, path: str, message: str) -> None:
-    answer = client.get(f"/api/v1/{path}")
+def test_an_invalid_parameter_is_named(client: TestClient, path: str, message: str) -> None:
+    response = client.get(f"/api/v1/{path}")
 
-    assert_is_failure(answer, 400)
-    assert answer.json()["message"].startswith(message)
-    assert answer.json()["errors"] == [answer.json()["message"]]
+    assert_is_failure(response, 400)
+    assert response.json()["message"].startswith(message)
+    assert response.json()["errors"] == [response.json()["message"]]
 
 
-def test_a_fault_of_the_service_is_logged_and_its_details_are_not_told(
+def test_a_fault_of_the_service_is_logged_and_its_details_are_not_returned(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
-    knowledge.graph.jobs = None  # what a fault of ours would be like
+    knowledge.graph.jobs = None  # simulates a fault of ours
 
-    answer = client.get("/api/v1/jobs")
+    response = client.get("/api/v1/jobs")
 
-    assert_is_failure(answer, 500)
-    assert answer.json()["message"] == "internal error; see the service's log"
+    assert_is_failure(response, 500)
+    assert response.json()["message"] == "internal error; see the service's log"
     (record,) = [record for record in caplog.records if record.name == "headwater.service.http.failures"]
     assert (record.levelname, vars(record)["path"], record.exc_info is not None) == ("ERROR", "/api/v1/jobs", True)
 
@@ -142,16 +142,16 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield service.url
 
 
-def test_no_request_that_the_page_allows_or_forbids_is_a_fault_of_the_service(url: str) -> None:
+def test_no_valid_or_invalid_request_causes_a_fault_of_the_service(url: str) -> None:
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
     operations = [each.ok() for each in schema.get_all_operations() if each.ok().path != ENDLESS]
     for operation in operations:
-        ask(operation, SECONDS / len(operations))
+        call_within(operation, SECONDS / len(operations))
     assert len(operations) > 20
 
 
-def ask(operation: Any, seconds: float) -> None:  # noqa: ANN401  schemathesis does not export its type
-    """Call one operation in all the ways that there is time for, at least one."""
+def call_within(operation: Any, seconds: float) -> None:  # noqa: ANN401  schemathesis does not export its type
+    """Call one operation with as many generated requests as there is time for, at least one."""
     calls = count()
     end = time.monotonic() + seconds
 

@@ -1,4 +1,4 @@
-"""OpenLineage's own Python client, set up by variables as Airflow and dbt use it; the service asks who posts."""
+"""OpenLineage's own Python client, configured by variables as Airflow and dbt do; the service has access control."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ DAG = "0198f7d0-1111-7222-8333-444455556660"
 RUN = "0198f7d0-1111-7222-8333-444455556666"
 
 
-class Asking(NamedTuple):
+class ServiceWithKeys(NamedTuple):
     """A service with access control, and a key for each of two roles."""
 
     url: str
@@ -29,33 +29,33 @@ class Asking(NamedTuple):
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServiceWithKeys]:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     with running(tmp_path, "--access") as service:
 
         def key(name: str, role: str) -> str:
-            made = CliRunner().invoke(
+            created = CliRunner().invoke(
                 app, ["access", "key", "create", name, "--role", role, "--scope", "*", "--url", service.url]
             )
-            return made.stdout.strip()
+            return created.stdout.strip()
 
-        yield Asking(service.url, key("dags", "ingest"), key("ann", "read"))
+        yield ServiceWithKeys(service.url, key("dags", "ingest"), key("ann", "read"))
 
 
-WAYS = {
+CONFIGURATIONS = {
     "the short variables": {"OPENLINEAGE_URL": "{url}", "OPENLINEAGE_API_KEY": "{key}"},
-    "http, packed": {
+    "http, compressed": {
         "OPENLINEAGE__TRANSPORT__TYPE": "http",
         "OPENLINEAGE__TRANSPORT__URL": "{url}",
         "OPENLINEAGE__TRANSPORT__COMPRESSION": "gzip",
         "OPENLINEAGE__TRANSPORT__AUTH": json.dumps({"type": "api_key", "apiKey": "{key}"}),
     },
-    "without waiting": {
+    "asynchronous": {
         "OPENLINEAGE__TRANSPORT__TYPE": "async_http",
         "OPENLINEAGE__TRANSPORT__URL": "{url}",
         "OPENLINEAGE__TRANSPORT__AUTH": json.dumps({"type": "api_key", "apiKey": "{key}"}),
     },
-    "to several": {
+    "several transports": {
         "OPENLINEAGE__TRANSPORT__TYPE": "composite",
         "OPENLINEAGE__TRANSPORT__TRANSPORTS": json.dumps(
             {
@@ -67,9 +67,11 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_client_works_unchanged(service: Asking, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    for name, value in WAYS[way].items():
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_the_client_works_unchanged(
+    service: ServiceWithKeys, monkeypatch: pytest.MonkeyPatch, configuration: str
+) -> None:
+    for name, value in CONFIGURATIONS[configuration].items():
         monkeypatch.setenv(name, value.replace("{url}", service.url).replace("{key}", service.ingest_key))
 
     client = OpenLineageClient()
@@ -90,12 +92,12 @@ def test_the_client_works_unchanged(service: Asking, monkeypatch: pytest.MonkeyP
 
 
 def event(state: RunState, second: int) -> RunEvent:
-    """As a scheduler tells it: a task of a DAG, with columns once it is over."""
+    """An event as a scheduler sends it: a task of a DAG, with column lineage."""
     parent = parent_run.ParentRunFacet(
         run=parent_run.Run(runId=DAG), job=parent_run.Job(namespace="airflow", name="shop")
     )
     price = column_lineage_dataset.InputField(namespace="lake", name="raw", field="price")
-    made = column_lineage_dataset.ColumnLineageDatasetFacet(
+    lineage = column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={"total": column_lineage_dataset.Fields(inputFields=[price])}
     )
     schema = schema_dataset.SchemaDatasetFacet(fields=[schema_dataset.SchemaDatasetFacetFields("total", "decimal")])
@@ -106,5 +108,5 @@ def event(state: RunState, second: int) -> RunEvent:
         job=Job(namespace="airflow", name="shop.load"),
         producer="https://example.org/dags",
         inputs=[InputDataset(namespace="lake", name="raw")],
-        outputs=[OutputDataset(namespace="lake", name="clean", facets={"columnLineage": made, "schema": schema})],
+        outputs=[OutputDataset(namespace="lake", name="clean", facets={"columnLineage": lineage, "schema": schema})],
     )

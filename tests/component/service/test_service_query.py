@@ -1,4 +1,4 @@
-"""Query parameters that no route takes, and namespaces that nobody named: neither is passed over."""
+"""Unknown query parameters and unknown namespaces: neither is ignored."""
 
 import json
 from collections.abc import Iterator
@@ -35,49 +35,47 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
         ("namespaces/etl/jobs?log-size=1", "log-size is unknown: did you mean logSize?"),
     ],
 )
-def test_a_parameter_that_is_misspelt_is_named_with_the_one_that_is_meant(
-    client: TestClient, path: str, message: str
-) -> None:
-    answer = client.get(f"/api/v1/{path}")
+def test_a_misspelt_parameter_is_named_with_the_one_that_is_meant(client: TestClient, path: str, message: str) -> None:
+    response = client.get(f"/api/v1/{path}")
 
-    assert (answer.status_code, answer.json()["message"]) == (400, f"query param {message}")
+    assert (response.status_code, response.json()["message"]) == (400, f"query param {message}")
 
 
-def test_a_batch_says_so_where_its_receipts_are_asked_for_by_another_name(client: TestClient) -> None:
-    answer = client.post("/api/v1/lineage/batch?reciept=true", content=json.dumps([event()]))
+def test_a_misspelt_receipt_parameter_of_a_batch_is_named(client: TestClient) -> None:
+    response = client.post("/api/v1/lineage/batch?reciept=true", content=json.dumps([event()]))
 
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "query param reciept is unknown: did you mean receipt?"
+    assert response.status_code == 400
+    assert response.json()["message"] == "query param reciept is unknown: did you mean receipt?"
 
 
 @pytest.mark.parametrize("path", ["jobs", "lineage?nodeId=dataset:lake:orders", "search?q=o", "namespaces", "events"])
-def test_a_client_of_marquez_may_send_what_marquez_does_not_know(client: TestClient, path: str) -> None:
+def test_a_client_of_marquez_may_send_unknown_parameters(client: TestClient, path: str) -> None:
     assert get(client, f"/api/v1/{path}{'&' if '?' in path else '?'}aggregateToParentRun=true") == get(
         client, f"/api/v1/{path}"
     )
 
 
-def test_every_route_of_the_api_looks_at_the_names_of_parameters(client: TestClient) -> None:
+def test_every_route_of_the_api_checks_the_names_of_parameters(client: TestClient) -> None:
     app: Any = client.app
 
-    passed_over = [
+    without_check = [
         route.path for route in app.routes if not isinstance(route, KnownQuery) and not isinstance(route, Mount)
     ]
 
     # Scrapers and load balancers add parameters of their own; events go in without routing.
-    assert {*passed_over} == {"/healthz", "/metrics", "/openapi.json", "/api/v1/lineage", "/api/v1/lineage/batch"}
+    assert {*without_check} == {"/healthz", "/metrics", "/openapi.json", "/api/v1/lineage", "/api/v1/lineage/batch"}
 
 
 @pytest.mark.parametrize("path", ["coverage?", "drift?", "diff?from=log:0&", "diff?fromRun={run}&toRun={run}&"])
-def test_a_namespace_that_nobody_named_is_not_found(client: TestClient, path: str) -> None:
+def test_an_unknown_namespace_is_not_found(client: TestClient, path: str) -> None:
     run = get(client, "/api/v1/jobs")["jobs"][0]["latestRun"]["id"]
 
-    answer = client.get(f"/api/v1/{path.format(run=run)}namespace=nope")
+    response = client.get(f"/api/v1/{path.format(run=run)}namespace=nope")
 
-    assert (answer.status_code, answer.json()["message"]) == (404, "Namespace 'nope' not found.")
+    assert (response.status_code, response.json()["message"]) == (404, "Namespace 'nope' not found.")
 
 
-def test_a_namespace_is_there_for_a_comparison_if_it_was_at_either_end(client: TestClient) -> None:
+def test_a_namespace_is_known_to_a_comparison_if_it_was_at_either_end(client: TestClient) -> None:
     ends = ("from=log:0&to=log:1", "from=log:1&to=log:0")
 
     changes = [get(client, f"/api/v1/diff?{each}&namespace=lake")["totalCount"] for each in ends]
@@ -85,14 +83,14 @@ def test_a_namespace_is_there_for_a_comparison_if_it_was_at_either_end(client: T
     assert changes[0] == changes[1] > 0
 
 
-def test_gaps_of_a_namespace_that_only_a_name_in_quarantine_has_are_shown(client: TestClient) -> None:
+def test_gaps_of_a_namespace_with_only_a_quarantined_name_are_shown(client: TestClient) -> None:
     declared = event(dataset={"namespace": "mist", "name": "", "facets": {"schema": schema("a")}})
     post(client, {member: declared[member] for member in ("eventTime", "producer", "schemaURL", "dataset")})
 
     assert get(client, "/api/v1/coverage?namespace=mist")["total"]["gaps"]["quarantinedNames"] == 1
 
 
-def test_silence_is_measured_at_the_time_that_is_given(client: TestClient) -> None:
+def test_silence_is_measured_at_the_given_time(client: TestClient) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 60}
     kind = facet(processingType="STREAMING", integration="X", jobType="JOB", emissionPattern=pattern)
     stream = event(run={"runId": "s"}, job={"namespace": "etl", "name": "s", "facets": {"jobType": kind}})
@@ -116,12 +114,12 @@ def test_silence_is_measured_at_the_time_that_is_given(client: TestClient) -> No
     ],
 )
 @pytest.mark.parametrize("node_id", ["foo", "job:x", "dataset"])
-def test_what_is_no_node_id_has_one_answer_on_all_routes_of_ours(client: TestClient, path: str, node_id: str) -> None:
+def test_an_invalid_node_id_has_the_same_answer_on_all_our_routes(client: TestClient, path: str, node_id: str) -> None:
     parameter = "other" if path.endswith("other") else "nodeId"
     query = f"={node_id}" if parameter == "other" else f"{'&' if '?' in path else '?'}nodeId={node_id}"
 
-    answer = client.get(f"/api/v1/{path}{query}")
+    response = client.get(f"/api/v1/{path}{query}")
 
     expected = "dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
-    assert answer.status_code == 404
-    assert answer.json()["message"] == f"query param {parameter} cannot be read: expected {expected}"
+    assert response.status_code == 404
+    assert response.json()["message"] == f"query param {parameter} cannot be read: expected {expected}"
