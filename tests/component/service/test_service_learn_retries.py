@@ -1,4 +1,4 @@
-"""A database that does not answer while an event is learned: the event is acknowledged once it is in the answers."""
+"""A database that fails while an event is learned: the event is acknowledged once answers include it."""
 
 from contextlib import closing
 from pathlib import Path
@@ -11,13 +11,13 @@ from tests.support.reads import read_everything, without_members
 from tests.support.service import eventually
 
 
-class Away(SqliteStore):
-    """A store that takes events, and at times reads nothing."""
+class UnreadableStore(SqliteStore):
+    """A store that stores events, and whose reads fail while `is_unreadable`."""
 
-    is_away = False
+    is_unreadable = False
 
     def _read_content_body(self, digest: bytes) -> bytes:
-        if self.is_away:
+        if self.is_unreadable:
             raise UnavailableError("the database does not answer")
         return super()._read_content_body(digest)
 
@@ -28,26 +28,26 @@ def declared(second: int, *inputs: str) -> dict[str, Any]:
     return {"eventTime": f"2026-05-22T14:23:{second:02d}Z", "producer": "p", "job": job, "inputs": named, "outputs": []}
 
 
-def test_an_event_that_could_not_be_learned_at_once_is_learned_and_only_then_acknowledged(tmp_path: Path) -> None:
-    with closing(Away(tmp_path / "headwater.db")) as store, serving(store) as client:
+def test_an_event_that_could_not_be_learned_is_acknowledged_only_once_it_is(tmp_path: Path) -> None:
+    with closing(UnreadableStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, declared(1, "before"))
         get(client, "/api/v1/jobs")
         store.content.cache_clear()
 
-        store.is_away = True
+        store.is_unreadable = True
         refused = client.post("/api/v1/lineage", json=declared(2, "after"))
         behind = client.post("/api/v1/lineage", json=event())
         again = client.post("/api/v1/lineage", json=declared(2, "after"))
-        sick = client.get("/healthz")
-        store.is_away = False
+        health = client.get("/healthz")
+        store.is_unreadable = False
         assert eventually(lambda: client.get("/healthz").status_code == 200, within_s=60)
-        known = client.post("/api/v1/lineage", json=declared(2, "after"))
+        acknowledged = client.post("/api/v1/lineage", json=declared(2, "after"))
         live = read_everything(client)
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
-        anew = read_everything(client)
+        after_restart = read_everything(client)
 
-    assert [each.status_code for each in (refused, behind, again, sick)] == [503] * 4
-    assert sick.json()["status"] == "entry 1 of the log is not in answers yet: the database did not answer; try again"
-    assert known.status_code == 200
-    assert without_members(live, {"refused"}) == without_members(anew, {"refused"})
+    assert [each.status_code for each in (refused, behind, again, health)] == [503] * 4
+    assert health.json()["status"] == "entry 1 of the log is not in answers yet: the database did not answer; try again"
+    assert acknowledged.status_code == 200
+    assert without_members(live, {"refused"}) == without_members(after_restart, {"refused"})

@@ -1,4 +1,4 @@
-"""What the reads say about the lineage of jobs and datasets whose truth is known."""
+"""Reads of the lineage of jobs and datasets whose correct answers are known."""
 
 from urllib.parse import quote
 
@@ -26,7 +26,7 @@ def chain(client: TestClient, length: int) -> None:
         ("dataset:lake:d2", 1, ["j0", "j1", "j2", "j3"]),
     ],
 )
-def test_depth_counts_jobs_and_each_brings_all_it_reads_and_writes(
+def test_depth_counts_jobs_each_with_all_its_inputs_and_outputs(
     client: TestClient, node: str, depth: int, jobs: list[str]
 ) -> None:
     chain(client, 5)
@@ -39,7 +39,7 @@ def test_depth_counts_jobs_and_each_brings_all_it_reads_and_writes(
 
 
 @pytest.mark.parametrize("side", ["inputs", "outputs"])
-def test_who_reads_or_writes_the_same_dataset_is_a_neighbour(client: TestClient, side: str) -> None:
+def test_jobs_with_an_input_or_output_in_common_are_neighbours(client: TestClient, side: str) -> None:
     other = {"inputs": "outputs", "outputs": "inputs"}[side]
     for number in range(2):
         ends = {side: [dataset("shared")], other: [dataset(f"own{number}")]}
@@ -51,7 +51,7 @@ def test_who_reads_or_writes_the_same_dataset_is_a_neighbour(client: TestClient,
     assert [each["data"]["name"] for each in near] == ["own0", "shared", "j0"]
 
 
-def test_every_edge_stands_at_both_its_ends_with_its_times(client: TestClient) -> None:
+def test_every_edge_is_at_both_its_ends_with_its_times(client: TestClient) -> None:
     chain(client, 2)
     post(client, run_event("r9", "COMPLETE", 9, job=job("j0"), inputs=[dataset("d0")]))
 
@@ -69,7 +69,7 @@ def test_every_edge_stands_at_both_its_ends_with_its_times(client: TestClient) -
     assert graph["dataset:lake:d1"]["inEdges"] == graph["job:etl:j0"]["outEdges"]
 
 
-def test_what_an_earlier_run_read_stays_when_the_newest_did_not(client: TestClient) -> None:
+def test_an_input_of_an_earlier_run_stays_when_the_newest_has_none(client: TestClient) -> None:
     post(client, run_event("old", "COMPLETE", 1, inputs=[dataset("a")], outputs=[dataset("b")]))
     post(client, run_event("new", "FAIL", 2))
 
@@ -79,7 +79,7 @@ def test_what_an_earlier_run_read_stays_when_the_newest_did_not(client: TestClie
     assert graph[2]["data"]["latestRun"]["id"] == "new"
 
 
-def test_a_dataset_alone_is_its_own_lineage(client: TestClient) -> None:
+def test_the_lineage_of_an_isolated_dataset_is_the_dataset_alone(client: TestClient) -> None:
     post(client, {"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "dataset": dataset("alone")})
 
     graph = get(client, "/api/v1/lineage?nodeId=dataset:lake:alone")["graph"]
@@ -102,9 +102,7 @@ def test_a_job_and_a_dataset_of_one_name_are_two_nodes(client: TestClient) -> No
     ("namespace", "name"),
     [("kafka://broker:9092", "orders"), ("a", "b:c:d"), ("a:b", "c:d"), ("urn:x:y", "t#1"), ("n", "t#v:1")],
 )
-def test_a_node_id_means_the_name_that_is_known_wherever_its_colons_are(
-    client: TestClient, namespace: str, name: str
-) -> None:
+def test_a_node_id_is_split_at_the_colon_that_gives_a_known_name(client: TestClient, namespace: str, name: str) -> None:
     post(client, event(inputs=[dataset(name, namespace, schema=schema("id"))]))
     node_id = f"dataset:{namespace}:{name}"
 
@@ -114,8 +112,8 @@ def test_a_node_id_means_the_name_that_is_known_wherever_its_colons_are(
     assert graph[0]["id"] == with_version[0]["id"] == node_id
 
 
-def test_a_node_id_of_ten_thousand_colons_is_not_found_in_no_time(client: TestClient) -> None:
-    answer = client.get("/api/v1/column-lineage?nodeId=datasetField" + ":" * 10_000)
+def test_a_node_id_of_ten_thousand_colons_is_quickly_not_found(client: TestClient) -> None:
+    response = client.get("/api/v1/column-lineage?nodeId=datasetField" + ":" * 10_000)
 
-    assert answer.status_code == 404
-    assert answer.elapsed.total_seconds() < 2
+    assert response.status_code == 404
+    assert response.elapsed.total_seconds() < 2

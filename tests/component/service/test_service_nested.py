@@ -91,11 +91,11 @@ def test_the_reason_names_what_is_read_and_what_no_event_reports(client: TestCli
 def test_a_field_cannot_be_renamed_to_another_of_its_struct(client: TestClient, new: str) -> None:
     query = urlencode({"nodeId": "dataset:lake:customers", "column": "addr.zip", "change": f"rename:{new}"})
 
-    answer = client.get(f"/api/v1/impact?{query}")
+    response = client.get(f"/api/v1/impact?{query}")
 
     name = f"addr.{new.removeprefix('addr.')}"
-    assert answer.status_code == 400
-    assert answer.json()["message"] == f"change: customers has a column '{name}' already; choose another"
+    assert response.status_code == 400
+    assert response.json()["message"] == f"change: customers has a column '{name}' already; choose another"
 
 
 def test_a_field_may_be_renamed_to_a_column_outside_its_struct(client: TestClient) -> None:
@@ -104,10 +104,10 @@ def test_a_field_may_be_renamed_to_a_column_outside_its_struct(client: TestClien
 
 @pytest.mark.parametrize("column", ["addr.none", "addr.zip.none", "none.zip"])
 def test_an_unknown_field_is_not_found(client: TestClient, column: str) -> None:
-    answer = client.get(f"/api/v1/impact?nodeId=dataset:lake:customers&column={column}")
+    response = client.get(f"/api/v1/impact?nodeId=dataset:lake:customers&column={column}")
 
-    assert answer.status_code == 404
-    assert answer.json()["message"] == f"Field '{column}' of dataset 'customers' not found."
+    assert response.status_code == 404
+    assert response.json()["message"] == f"Field '{column}' of dataset 'customers' not found."
 
 
 def nodes(client: TestClient, column: str, **more: str) -> set[str]:

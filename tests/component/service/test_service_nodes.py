@@ -128,9 +128,9 @@ def test_coverage_counts_nodes_and_their_troubles(client: TestClient) -> None:
 
 
 def test_an_unknown_node_is_not_found(client: TestClient) -> None:
-    answer = client.get("/api/v1/nodes/nobody")
+    response = client.get("/api/v1/nodes/nobody")
 
-    assert (answer.status_code, answer.json()["message"]) == (404, "Node 'nobody' not found.")
+    assert (response.status_code, response.json()["message"]) == (404, "Node 'nobody' not found.")
 
 
 def test_a_missing_event_without_a_run_is_listed_until_it_arrives(client: TestClient) -> None:

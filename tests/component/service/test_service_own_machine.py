@@ -31,10 +31,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 def test_requests_to_a_foreign_host_name_are_refused(client: TestClient, host: str) -> None:
     name = host.partition(":")[0]
 
-    for answer in (client.get(READ, headers={"host": host}), client.delete("/api/v1/jobs", headers={"host": host})):
-        assert answer.status_code == 403
-        assert answer.json()["message"].startswith(f"Host: {name!r} is not a known name of this machine; ")
-        assert "--allow-host" in answer.json()["message"]
+    for response in (client.get(READ, headers={"host": host}), client.delete("/api/v1/jobs", headers={"host": host})):
+        assert response.status_code == 403
+        assert response.json()["message"].startswith(f"Host: {name!r} is not a known name of this machine; ")
+        assert "--allow-host" in response.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_requests_to_names_of_this_machine_are_answered(client: TestClient, host
 def test_a_foreign_page_cannot_write(client: TestClient, headers: Mapping[str, str]) -> None:
     all_headers = {"host": "localhost:5000", "content-type": "text/plain", **headers}
 
-    answer = client.post(POST, content=json.dumps(event()), headers=all_headers)
+    response = client.post(POST, content=json.dumps(event()), headers=all_headers)
 
-    assert answer.status_code == 403
-    assert answer.json()["retriable"] is True
+    assert response.status_code == 403
+    assert response.json()["retriable"] is True
     assert client.get("/api/v1/events/lineage", headers={"host": "localhost"}).json()["totalCount"] == 0
 
 
@@ -79,9 +79,9 @@ def test_a_foreign_page_cannot_write(client: TestClient, headers: Mapping[str, s
     ],
 )
 def test_programs_and_pages_of_this_machine_can_write(client: TestClient, headers: Mapping[str, str]) -> None:
-    answer = client.post(POST, content=json.dumps(event()), headers={"host": "localhost:5000", **headers})
+    response = client.post(POST, content=json.dumps(event()), headers={"host": "localhost:5000", **headers})
 
-    assert answer.status_code == 201
+    assert response.status_code == 201
 
 
 def test_a_foreign_link_can_read(client: TestClient) -> None:

@@ -366,9 +366,9 @@ NODES = [*(f"dataset:lake:t{number}" for number in range(3)), "dataset:s3://lake
 
 
 def _diff(client: TestClient, **params: object) -> Body:
-    answer = client.get("/api/v1/diff", params={key: str(value) for key, value in params.items()})
-    assert answer.status_code in (200, 404)  # not every log has every node
-    body: Body = answer.json()
+    response = client.get("/api/v1/diff", params={key: str(value) for key, value in params.items()})
+    assert response.status_code in (200, 404)  # not every log has every node
+    body: Body = response.json()
     return body
 
 
@@ -466,10 +466,10 @@ def test_a_time_may_be_written_with_any_offset_or_in_milliseconds(tmp_path: Path
     with served(tmp_path) as client:
         post(client, _at(10), _at(11, eventType="COMPLETE"))
 
-        answer = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
+        response = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
 
-    assert answer.json()["state"] == "RUNNING"
-    assert answer.headers["headwater-as-of"] == "2026-05-22T14:10:00.000Z"
+    assert response.json()["state"] == "RUNNING"
+    assert response.headers["headwater-as-of"] == "2026-05-22T14:10:00.000Z"
 
 
 _FINE = "2026-05-22T14:10:00.123"
@@ -483,11 +483,11 @@ def test_a_time_as_an_answer_shows_it_includes_its_event(tmp_path: Path, as_of: 
     with served(tmp_path) as client:
         _send(client, log)
 
-        answer = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
+        response = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
         past = _comparable(read_everything(client, asOf=as_of.replace("%2B", "+")))
 
-    assert answer.json()["startedAt"] == f"{_FINE}Z"
-    assert answer.headers["headwater-as-of"] == f"{_FINE}Z"
+    assert response.json()["startedAt"] == f"{_FINE}Z"
+    assert response.headers["headwater-as-of"] == f"{_FINE}Z"
     assert past == _answers(log[:1], {"asOf": as_of.replace("%2B", "+")})
 
 
@@ -578,10 +578,10 @@ def test_a_job_that_came_later_is_not_found_as_of_then(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20, run={"runId": "later"}, job={"namespace": "etl", "name": "later"}))
 
-        answer = client.get("/api/v1/namespaces/etl/jobs/later?asOf=2026-05-22T14:19:00Z")
+        response = client.get("/api/v1/namespaces/etl/jobs/later?asOf=2026-05-22T14:19:00Z")
 
-    assert answer.status_code == 404
-    assert answer.headers["headwater-as-of"] == "2026-05-22T14:19:00.000Z"
+    assert response.status_code == 404
+    assert response.headers["headwater-as-of"] == "2026-05-22T14:19:00.000Z"
 
 
 def test_an_answer_by_log_size_stays_the_same_after_later_events(tmp_path: Path) -> None:

@@ -149,10 +149,10 @@ def test_a_request_without_the_kind_of_neighbours_is_refused_with_what_is_missin
 ) -> None:
     post(client, PAIRED)
 
-    answer = client.get(f"/api/v1/neighbours?nodeId=job:etl:pair{query}")
+    response = client.get(f"/api/v1/neighbours?nodeId=job:etl:pair{query}")
 
-    assert answer.status_code == 400
-    assert "way" in answer.text or "type" in answer.text
+    assert response.status_code == 400
+    assert "way" in response.text or "type" in response.text
 
 
 @given(logs)

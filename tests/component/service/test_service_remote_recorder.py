@@ -451,13 +451,13 @@ def is_well(service: Service) -> bool:
 
 def statuses_of_batch(service: Service, events: Sequence[bytes]) -> list[int]:
     body = b"\n".join(raw or b"0" for raw in events)
-    answer = httpx.post(
+    response = httpx.post(
         f"{service.url}/api/v1/lineage/batch",
         content=body,
         headers={"content-type": "application/x-ndjson"},
         timeout=120,
     )
-    return [each["status"] for each in answer.json()["results"]]
+    return [each["status"] for each in response.json()["results"]]
 
 
 class Woken(SqliteStore):

@@ -1,4 +1,4 @@
-"""Recorded events go in, every read answers, and the API says what was mended."""
+"""Recorded events are accepted, every read answers, and the API reports what was mended."""
 
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.support.scenarios import NAMES, pair, scenario
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_recorded_events_go_in_and_what_was_mended_is_said(shared: Path, tmp_path: Path, name: str) -> None:
+def test_recorded_events_are_accepted_and_what_was_mended_is_reported(shared: Path, tmp_path: Path, name: str) -> None:
     recorded = scenario(shared, name)
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         statuses = {client.post("/api/v1/lineage", content=raw).status_code for raw in recorded.events}
@@ -36,7 +36,7 @@ def test_recorded_events_go_in_and_what_was_mended_is_said(shared: Path, tmp_pat
     }
 
 
-def test_the_full_example_of_the_standard_goes_in(shared: Path, tmp_path: Path) -> None:
+def test_the_full_example_of_the_standard_is_accepted(shared: Path, tmp_path: Path) -> None:
     raw = (shared / "openlineage/examples/example_full_event.json").read_bytes()
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         assert client.post("/api/v1/lineage", content=raw).status_code == 201

@@ -82,10 +82,10 @@ READS: Final = (
 def test_no_answer_has_a_password_and_names_with_one_are_found(client: TestClient, path: str) -> None:
     post(client, loaded(SENT))
 
-    answer = client.get(f"/api/v1{path}")
+    response = client.get(f"/api/v1{path}")
 
-    assert answer.status_code == 200, answer.text
-    assert SECRET not in answer.text
+    assert response.status_code == 200, response.text
+    assert SECRET not in response.text
 
 
 def test_names_with_a_password_and_without_are_one_dataset_and_one_job(client: TestClient) -> None:
@@ -138,7 +138,7 @@ def test_a_not_found_answer_does_not_repeat_the_password_in_the_request(client: 
         f"quality?nodeId={node_id}",
         f"search/{node_id}",
     ):
-        answer = client.get(f"/api/v1/{path}")
+        response = client.get(f"/api/v1/{path}")
 
-        assert answer.status_code == 404
-        assert SECRET not in answer.text
+        assert response.status_code == 404
+        assert SECRET not in response.text

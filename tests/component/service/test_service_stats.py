@@ -1,4 +1,4 @@
-"""Statistics, by a clock that stands still; the numbers were counted by hand from the events."""
+"""Statistics, with a clock that stands still; the expected numbers were counted by hand."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -30,9 +30,9 @@ def run(number: int, kind: str, time: str, job: str = "load", **changes: object)
 
 
 def stats(client: TestClient, what: str, query: str = "period=DAY") -> list[dict[str, Any]]:
-    answer = client.get(f"/api/v1/stats/{what}?{query}")
-    assert answer.status_code == 200, answer.text
-    intervals: list[dict[str, Any]] = answer.json()
+    response = client.get(f"/api/v1/stats/{what}?{query}")
+    assert response.status_code == 200, response.text
+    intervals: list[dict[str, Any]] = response.json()
     return intervals
 
 
@@ -95,9 +95,9 @@ def test_jobs_datasets_and_sources_add_up(client: TestClient) -> None:
         ("period=WEEK&timezone=Mars/Base", "query param timezone cannot be read: expected the name of a time zone"),
     ],
 )
-def test_a_wrong_parameter_is_named(client: TestClient, query: str, message: str) -> None:
+def test_an_invalid_parameter_is_named(client: TestClient, query: str, message: str) -> None:
     for what in ("lineage-events", "jobs", "datasets", "sources"):
-        answer = client.get(f"/api/v1/stats/{what}?{query}")
+        response = client.get(f"/api/v1/stats/{what}?{query}")
 
-        assert answer.status_code == 400
-        assert answer.json()["message"].startswith(message)
+        assert response.status_code == 400
+        assert response.json()["message"].startswith(message)
