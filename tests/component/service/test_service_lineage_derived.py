@@ -38,13 +38,13 @@ def ran(second: int, job: str, reads: list[str], writes: list[str], **changes: o
 def edges(client: TestClient, node_id: str, depth: int = 20) -> set[tuple[str, str]]:
     """Each edge by the ends of its node ids; both nodes must have it."""
     graph = {node["id"]: node for node in get(client, f"/api/v1/lineage?nodeId={node_id}&depth={depth}")["graph"]}
-    found = set()
+    ends = set()
     for node in graph.values():
         for edge in node["outEdges"]:
             assert edge in graph[edge["destination"]]["inEdges"]
-            found.add((edge["origin"].rpartition(":")[2], edge["destination"].rpartition(":")[2]))
+            ends.add((edge["origin"].rpartition(":")[2], edge["destination"].rpartition(":")[2]))
         assert all(edge in graph[edge["origin"]]["outEdges"] for edge in node["inEdges"])
-    return found
+    return ends
 
 
 def a_view_between_two_jobs(client: TestClient) -> None:
@@ -76,7 +76,7 @@ def test_a_source_named_only_by_column_lineage_is_an_edge_between_datasets_every
     assert [node["id"] for node in columns] == ["datasetField:lake:rates:id", "datasetField:lake:report:id"]
 
 
-def test_such_an_edge_is_gone_once_the_job_reads_the_source(client: TestClient) -> None:
+def test_a_derived_edge_is_gone_once_the_job_reads_the_source(client: TestClient) -> None:
     lineage = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "rates", "field": "id"}]}})
     output = dataset("out", schema=schema("id"), columnLineage=lineage)
     post(client, {**ran(10, "load", [], []), "outputs": [output]})
@@ -101,7 +101,7 @@ def test_a_view_joins_its_sources_to_its_readers(client: TestClient, start: str)
     }
 
 
-def test_such_an_edge_has_its_facet_and_times(client: TestClient) -> None:
+def test_a_derived_edge_has_its_facet_and_times(client: TestClient) -> None:
     a_view_between_two_jobs(client)
 
     graph = {node["id"]: node for node in get(client, f"/api/v1/lineage?nodeId={VIEW}&depth=0")["graph"]}
@@ -125,7 +125,7 @@ def test_such_an_edge_has_its_facet_and_times(client: TestClient) -> None:
         {"columnLineage": facet(fields={"id": {"inputFields": [source("orders", field="id")]}})},
     ],
 )
-def test_column_lineage_of_a_dataset_event_is_such_an_edge_too(client: TestClient, facets: Body) -> None:
+def test_column_lineage_of_a_dataset_event_is_a_derived_edge_too(client: TestClient, facets: Body) -> None:
     post(client, ran(10, "load", [], ["orders"]), dataset_event(11, "report_view", **facets))
 
     assert edges(client, VIEW) == {("load", "orders"), ("orders", "report_view")}
@@ -153,7 +153,7 @@ def test_a_view_that_is_declared_again_without_sources_has_none(client: TestClie
     assert edges(client, VIEW) == {("report_view", "report"), ("report", "mart")}
 
 
-def test_such_an_edge_ends_at_the_name_by_which_the_dataset_is_shown(client: TestClient) -> None:
+def test_a_derived_edge_ends_at_the_name_by_which_the_dataset_is_shown(client: TestClient) -> None:
     same = facet(identifiers=[{"namespace": "lake", "name": "t1", "type": "TABLE"}])
     post(client, dataset_event(10, "t0"), dataset_event(10, "t2", symlinks=same))
     post(client, dataset_event(11, "t3", symlinks=same, lineage=facet(inputs=[source("t0")])))
@@ -165,7 +165,7 @@ def test_such_an_edge_ends_at_the_name_by_which_the_dataset_is_shown(client: Tes
     assert edges(client, "dataset:lake:t0", depth=0) == {("t0", "t1")}
 
 
-def test_a_job_that_reports_lineage_of_datasets_it_does_not_use_makes_such_edges(client: TestClient) -> None:
+def test_a_job_that_reports_lineage_of_datasets_it_does_not_use_makes_derived_edges(client: TestClient) -> None:
     entries = facet(entries=[{**source("mart"), "inputs": [source("orders")]}])
     post(client, ran(12, "sync", [], [], facets={"lineage": entries}))
 

@@ -176,8 +176,8 @@ def test_a_depth_may_be_any_number(client: TestClient, route: str) -> None:
 def test_columns_show_their_sources_at_the_least_depth(client: TestClient) -> None:
     of_column = "/api/v1/column-lineage?nodeId=datasetField:mart:made:b"
     source = {"namespace": "lake", "name": "raw", "field": "x"}
-    made = dataset("made", "mart", schema=schema("b"), columnLineage=facet(fields={"b": {"inputFields": [source]}}))
-    post(client, event(run={"runId": OTHER_RUN}, job={"namespace": "etl", "name": "make"}, outputs=[made]))
+    output = dataset("made", "mart", schema=schema("b"), columnLineage=facet(fields={"b": {"inputFields": [source]}}))
+    post(client, event(run={"runId": OTHER_RUN}, job={"namespace": "etl", "name": "make"}, outputs=[output]))
 
     raw, column = get(client, f"{of_column}&depth=0")["graph"]
 
@@ -332,5 +332,5 @@ def test_any_name_works_on_every_route(client: TestClient, name: str) -> None:
     node_id = f"datasetField:team:{name}:c d/:e"
     columns = get(client, f"/api/v1/column-lineage?nodeId={quote(node_id, safe='')}")["graph"]
     assert [node["id"] for node in columns] == [node_id]
-    found = get(client, f"/api/v1/search?q={quote(name, safe='')}&namespace=team")["results"]
-    assert {hit["nodeId"] for hit in found} >= {f"dataset:team:{name}", f"job:team:{name}"}
+    results = get(client, f"/api/v1/search?q={quote(name, safe='')}&namespace=team")["results"]
+    assert {hit["nodeId"] for hit in results} >= {f"dataset:team:{name}", f"job:team:{name}"}

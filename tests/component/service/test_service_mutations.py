@@ -87,17 +87,17 @@ _values = st.one_of(
 )
 
 
-def _places(value: object, path: Steps = ()) -> list[Steps]:
+def _paths(value: object, path: Steps = ()) -> list[Steps]:
     steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for step, child in steps for place in _places(child, (*path, step)))]
+    return [path, *(place for step, child in steps for place in _paths(child, (*path, step)))]
 
 
 _mutations = st.tuples(
-    st.sampled_from(_places(GOOD)[1:]), st.sampled_from(["replace", "remove", "repeat", "rename"]), _values
+    st.sampled_from(_paths(GOOD)[1:]), st.sampled_from(["replace", "remove", "repeat", "rename"]), _values
 )
 
 
-def mutate(path: Steps, way: str, value: object, body: Inside) -> None:
+def mutate(path: Steps, kind: str, value: object, body: Inside) -> None:
     """Change one place of the body, if the place is still there."""
     *above, last = path
     for step in above:
@@ -107,11 +107,11 @@ def mutate(path: Steps, way: str, value: object, body: Inside) -> None:
             return
     if isinstance(body, dict) and last in body:
         old = body.pop(last)
-        if way == "replace":
+        if kind == "replace":
             body[last] = copy.deepcopy(value)
-        elif way in ("rename", "repeat"):
+        elif kind in ("rename", "repeat"):
             body[str(value)] = copy.deepcopy(old)
-            if way == "repeat":
+            if kind == "repeat":
                 body[last] = old
     elif isinstance(body, list) and isinstance(last, int) and last < len(body):
         body[last : last + 1] = {
@@ -119,7 +119,7 @@ def mutate(path: Steps, way: str, value: object, body: Inside) -> None:
             "remove": [],
             "repeat": [body[last]] * 3,
             "rename": [[value]],
-        }[way]
+        }[kind]
 
 
 @given(st.lists(_mutations, min_size=1, max_size=4))
@@ -128,8 +128,8 @@ def test_any_mutation_of_an_event_is_stored_or_refused_and_reads_still_answer(
     mutations: list[tuple[Steps, str, object]],
 ) -> None:
     body = copy.deepcopy(GOOD)
-    for path, way, value in mutations:
-        mutate(path, way, value, body)
+    for path, kind, value in mutations:
+        mutate(path, kind, value, body)
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as client:
         assert client.post("/api/v1/lineage", content=json.dumps(GOOD)).status_code == 201
 

@@ -66,10 +66,10 @@ def effects(client: TestClient, column: str, change: str) -> dict[str, str]:
 def test_a_reader_of_a_struct_breaks_with_it_and_possibly_with_a_field_of_it(
     client: TestClient, column: str, change: str, expected: dict[str, str]
 ) -> None:
-    found = effects(client, column, change)
+    reported = effects(client, column, change)
 
     behind = expected.get("board:all", "unknown")
-    assert found == {**expected, "board:all": behind, "board:city": behind}
+    assert reported == {**expected, "board:all": behind, "board:city": behind}
 
 
 def test_the_reason_names_what_is_read_and_what_no_event_reports(client: TestClient) -> None:

@@ -32,8 +32,8 @@ def quality(client: TestClient, node: str = "dataset:lake:orders") -> list[bool 
 
 def orders_in_impact(client: TestClient) -> Body:
     reached = get(client, f"/api/v1/impact?{urlencode({'nodeId': 'dataset:lake:raw'})}")["reached"]
-    (found,) = (each for each in reached if each["id"] == "dataset:lake:orders")
-    return found  # type: ignore[no-any-return]
+    (orders,) = (each for each in reached if each["id"] == "dataset:lake:orders")
+    return orders  # type: ignore[no-any-return]
 
 
 def test_a_numeric_parameter_hides_no_other_and_its_change_is_found(client: TestClient) -> None:

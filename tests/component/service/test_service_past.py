@@ -34,7 +34,7 @@ from tests.support import logs
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
 from tests.support.reads import read_everything, without_members
 
-OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
+PER_SERVICE = {"index", "logIndex", "receivedAt"}
 """Members of an answer that differ between services with the same events, by what else they received and when."""
 
 
@@ -267,10 +267,10 @@ def test_a_dataset_had_no_schema_then_although_the_run_that_wrote_it_changed_job
     post(client, _at(10, job={"namespace": "etl", "name": "load"}, outputs=[dataset("orders")]))
 
     then = get(client, "/api/v1/namespaces/lake/datasets/orders?asOf=2026-05-22T14:15:00Z")
-    found = get(client, "/api/v1/diff?from=2026-05-22T14:15:00Z")
+    diff = get(client, "/api/v1/diff?from=2026-05-22T14:15:00Z")
 
     assert then["fields"] == []
-    assert "schema" in [each["kind"] for each in found["changes"]]
+    assert "schema" in [each["kind"] for each in diff["changes"]]
 
 
 def test_a_dataset_that_was_dropped_and_written_again_is_dropped_as_of_the_time_between(client: TestClient) -> None:
@@ -293,8 +293,8 @@ def test_a_dataset_that_was_dropped_and_written_again_is_dropped_as_of_the_time_
 def test_a_column_from_another_spelling_of_a_name_came_from_that_dataset_then_too(
     client: TestClient, facet_name: str, is_read: bool
 ) -> None:
-    used, spelt = ({"namespace": "s3://bucket", "name": name} for name in ("lake/t1", "/lake/t1"))
-    source = {**spelt, "field": "b"}
+    used, respelt = ({"namespace": "s3://bucket", "name": name} for name in ("lake/t1", "/lake/t1"))
+    source = {**respelt, "field": "b"}
     facets = {
         "columnLineage": facet(fields={"x": {"inputFields": [source]}}),
         "lineage": facet(inputs=[], fields={"x": {"inputs": [{**source, "type": "DATASET"}]}}),
@@ -417,7 +417,7 @@ def _send(client: TestClient, log: Sequence[bytes]) -> None:
 
 def _comparable(answers: dict[str, Body]) -> object:
     compared = {path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")}
-    return without_members(compared, OWN_TO_A_SERVICE)
+    return without_members(compared, PER_SERVICE)
 
 
 def _at(minute: int, **changes: object) -> dict[str, Any]:
@@ -659,7 +659,7 @@ def test_the_facets_of_a_job_are_those_that_it_had_whatever_was_repeated(
     assert facets == queries
 
 
-def test_a_repeated_facet_has_the_time_since_when_it_is_unchanged(tmp_path: Path) -> None:
+def test_a_repeated_facet_has_the_time_since_which_it_is_unchanged(tmp_path: Path) -> None:
     job = {"namespace": "etl", "name": "load", "facets": {"sql": facet(query="SELECT 1")}}
     with served(tmp_path) as client:
         post(client, *(_at(10 + at, run={"runId": f"run {at}"}, job=job) for at in range(9)))
@@ -822,10 +822,10 @@ def test_a_job_known_only_by_its_child_runs_has_the_times_of_their_events_as_of_
         bound = "asOf=2026-05-22T14:40:00Z"
         listed = [each["name"] for each in get(client, f"/api/v1/jobs?{bound}")["jobs"]]
         dag = get(client, f"/api/v1/namespaces/etl/jobs/dag?{bound}")
-        (found,) = get(client, f"/api/v1/search?q=dag&{bound}")["results"]
+        (result,) = get(client, f"/api/v1/search?q=dag&{bound}")["results"]
 
     assert (dag["createdAt"], dag["updatedAt"]) == ("2026-05-22T14:10:00.000Z", "2026-05-22T14:30:00.000Z")
-    assert (listed[0], found["updatedAt"]) == ("dag", dag["updatedAt"])
+    assert (listed[0], result["updatedAt"]) == ("dag", dag["updatedAt"])
 
 
 @pytest.mark.parametrize("second", [30, 75, 150])

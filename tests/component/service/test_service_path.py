@@ -51,8 +51,8 @@ def path(client: TestClient, node_id: str, **query: object) -> set[tuple[str, st
     return {(edge["origin"].rpartition(":")[2], edge["destination"].rpartition(":")[2]) for edge in answer["edges"]}
 
 
-def neighbours(client: TestClient, node_id: str, way: str, kind: str, **query: object) -> Body:
-    return get(client, f"/api/v1/neighbours?{urlencode({'nodeId': node_id, 'way': way, 'type': kind, **query})}")
+def neighbours(client: TestClient, node_id: str, direction: str, kind: str, **query: object) -> Body:
+    return get(client, f"/api/v1/neighbours?{urlencode({'nodeId': node_id, 'way': direction, 'type': kind, **query})}")
 
 
 def test_a_path_follows_only_the_data_flow_that_events_report(client: TestClient) -> None:
@@ -106,17 +106,18 @@ def test_neighbours_are_a_jobs_datasets_and_datasets_linked_without_a_job(client
     post(client, ran("load", ["raw"], [aliased]), declared)
 
     ((table,), (raw,)) = (
-        neighbours(client, "job:etl:load", way, "DATASET")["neighbours"] for way in ("downstream", "upstream")
+        neighbours(client, "job:etl:load", direction, "DATASET")["neighbours"]
+        for direction in ("downstream", "upstream")
     )
 
     assert {each["name"] for each in (table, *table["symlinks"])} == {"t", "db.t"}
     assert (raw["nodeId"], raw["symlinks"]) == ("dataset:lake:raw", [])
-    for node_id, way, other in (
+    for node_id, direction, other in (
         (table["nodeId"], "downstream", "view"),
         ("dataset:lake:view", "upstream", table["name"]),
     ):
-        assert [each["name"] for each in neighbours(client, node_id, way, "DATASET")["neighbours"]] == [other]
-        assert neighbours(client, node_id, way, "JOB")["totalCount"] == 0
+        assert [each["name"] for each in neighbours(client, node_id, direction, "DATASET")["neighbours"]] == [other]
+        assert neighbours(client, node_id, direction, "JOB")["totalCount"] == 0
 
 
 def test_a_deleted_dataset_is_not_a_neighbour(client: TestClient) -> None:

@@ -142,8 +142,8 @@ def test_a_database_that_is_older_than_the_stored_head_is_reported_once(
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    what = "the log's first 2 entries differ from those it had" if comes_again else "the log had 2 entries when"
-    assert f"warning: {what}" in output
+    warning = "the log's first 2 entries differ from those it had" if comes_again else "the log had 2 entries when"
+    assert f"warning: {warning}" in output
 
 
 def test_a_damaged_copy_of_the_newest_head_does_not_prevent_the_start(

@@ -17,23 +17,23 @@ from tests.support.service import running
 _NOTES = {"namespace": "bare", "name": "notes"}
 _MASKED = source("notes", "owner", "DIRECT", "TRANSFORMATION")
 _MASKED["transformations"][0]["masking"] = True
-_MADE = columns(
+_COIN_LINEAGE = columns(
     [],
     cents=[{**source("notes", "dollars", "DIRECT", "TRANSFORMATION"), **_NOTES}],
     owner_hash=[{**_MASKED, **_NOTES}],
 )
 UNDESCRIBED = ran(
-    "mint", "r9", 9, [_NOTES], [{"namespace": "bare", "name": "coins", "facets": {"columnLineage": _MADE}}]
+    "mint", "r9", 9, [_NOTES], [{"namespace": "bare", "name": "coins", "facets": {"columnLineage": _COIN_LINEAGE}}]
 )
 """Datasets whose columns appear only in column lineage."""
 _COLONS = {"namespace": "kafka://h:9092", "name": "in:orders", "facets": {"schema": schema(**{"x:y": "string"})}}
-_MADE_OF_COLONS = columns([], **{"a:b": [{"namespace": "kafka://h:9092", "name": "in:orders", "field": "x:y"}]})
+_COLON_LINEAGE = columns([], **{"a:b": [{"namespace": "kafka://h:9092", "name": "in:orders", "field": "x:y"}]})
 COLONS = ran(
     "unfold",
     "r10",
     10,
     [_COLONS],
-    [{"namespace": "bare", "name": "unfolded", "facets": {"columnLineage": _MADE_OF_COLONS}}],
+    [{"namespace": "bare", "name": "unfolded", "facets": {"columnLineage": _COLON_LINEAGE}}],
 )
 """Colons in the names of a namespace, of a dataset and of columns."""
 _OLD, _NEW = ({"namespace": f"kafka://{broker}:9092", "name": "clicks"} for broker in ("old", "new"))
@@ -66,8 +66,8 @@ ADDED[1]["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs":
 
 def trimmed(run_id: str, minute: int, *names: str) -> Body:
     of_shed = {"namespace": "sheds"}
-    made = columns([], **{name: [source("wide", name, "DIRECT", "IDENTITY") | of_shed] for name in names})
-    return ran("trim", run_id, minute, [dataset("wide") | of_shed], [dataset("slim", columnLineage=made) | of_shed])
+    lineage = columns([], **{name: [source("wide", name, "DIRECT", "IDENTITY") | of_shed] for name in names})
+    return ran("trim", run_id, minute, [dataset("wide") | of_shed], [dataset("slim", columnLineage=lineage) | of_shed])
 
 
 def load_of(region: str, minute: int, kind: str) -> Body:
@@ -209,15 +209,15 @@ def test_impact_shows_when_a_use_was_last_reported_where_the_job_ran_since(url: 
     ]
 
 
-def test_where_everything_breaks_impact_says_all(url: str) -> None:
+def test_where_everything_breaks_impact_prints_all(url: str) -> None:
     lines = output_of("impact", "notes:dollars", "--change", "drop", "--url", url, status=1).splitlines()
 
     assert any("; all of these break or get no more data" in line for line in lines), lines
 
 
 def test_what_breaks_without_a_known_job_is_listed_once(url: str) -> None:
-    made = columns([], kept=[{**source("table", "kept", "DIRECT", "IDENTITY"), "namespace": "views"}])
-    view = {"namespace": "views", "name": "view", "facets": {"columnLineage": made}}
+    lineage = columns([], kept=[{**source("table", "kept", "DIRECT", "IDENTITY"), "namespace": "views"}])
+    view = {"namespace": "views", "name": "view", "facets": {"columnLineage": lineage}}
     about = {key: value for key, value in ran("", "", 17, [], []).items() if key in ("eventTime", "producer")}
     schema_url = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
     derived = {**about, "schemaURL": schema_url, "dataset": view}
@@ -301,7 +301,7 @@ _PLACE = {"namespace": "s3://shop", "name": "warehouse/sold"}
 
 @pytest.mark.parametrize("name", ["arn:aws:glue:eu:1:table/shop/sold", "s3://shop:warehouse/sold", "warehouse/sold",
                                   "dataset:s3://shop:warehouse/sold"])  # fmt: skip
-def test_a_dataset_goes_by_any_of_its_names_with_its_namespace_and_is_shown_by_one(url: str, name: str) -> None:
+def test_a_dataset_is_accepted_by_any_of_its_names_and_shown_by_one(url: str, name: str) -> None:
     links = {"identifiers": [{**_PLACE, "type": "LOCATION"}]}
     table = {**_TABLE, "facets": {"symlinks": facet(**links), "schema": schema(price="int")}}
     httpx.post(f"{url}/api/v1/lineage", json=ran("sell", "r11", 11, [], [table])).raise_for_status()
@@ -345,10 +345,10 @@ def test_questions_may_be_asked_as_of_a_log_size(url: str) -> None:
 def test_a_question_may_be_asked_as_of_a_time_and_a_log_size(url: str) -> None:
     then = ["--log-size", str(len(FLIGHTS) + 2), "--url", url]
 
-    of_then = json_of("coverage", "--as-of", "2026-05-02T12:00:00Z", *then)["total"]["signatures"]["events"]
+    event_count = json_of("coverage", "--as-of", "2026-05-02T12:00:00Z", *then)["total"]["signatures"]["events"]
     result = CliRunner().invoke(app, ["trace", "flights", "--as-of", "2020-01-01T00:00:00Z", *then])
 
-    assert of_then == 2  # the flights came first, and happened later
+    assert event_count == 2  # the flights came first, and happened later
     assert str(result.exception) == (
         f"no dataset was known as of 2020-01-01T00:00:00Z by the first {len(FLIGHTS) + 2} events of the log with the "
         "name 'flights'; to include later events, leave out --as-of and --log-size"
@@ -392,8 +392,8 @@ def test_root_cause_accepts_the_node_id_of_a_run(url: str) -> None:
 def test_root_cause_distinguishes_datasets_of_one_name_by_namespace(url: str) -> None:
     lines = output_of("root-cause", "both", "--url", url).splitlines()
 
-    ways = [line.partition(" (attempt)")[0].strip() for line in lines if " (attempt)" in line]
-    assert ways == ["warehouse:eu:orders", "warehouse:us:orders"]
+    sources = [line.partition(" (attempt)")[0].strip() for line in lines if " (attempt)" in line]
+    assert sources == ["warehouse:eu:orders", "warehouse:us:orders"]
 
 
 def test_root_cause_as_json_is_the_answer(url: str) -> None:

@@ -76,9 +76,9 @@ def turns_after_each_step() -> Iterator[None]:
         yield
 
 
-def _written(kind: str, number: int, second: int, way: tuple[str, int]) -> bytes:
+def _written(kind: str, number: int, second: int, variant: tuple[str, int]) -> bytes:
     """An event of a run, a job or a dataset, by which t1, t2 or t3 is made from the dataset before it."""
-    shape, run = way
+    shape, run = variant
     sources = [source(f"t{number}", "a", "DIRECT", "IDENTITY")] if shape != "nothing" else []
     facets = {"columnLineage": columns([], a=sources)} if shape != "unreported" else {}
     output = dataset(f"t{number + 1}", schema=schema(a="int", b="int"), **facets)

@@ -63,5 +63,5 @@ def test_answers_do_not_depend_on_the_order_of_arrival(log: list[bytes], seed: i
     shuffled = log + [raw for raw in log if generator.random() < 0.3]
     generator.shuffle(shuffled)
 
-    with known(log) as one, known(shuffled) as other:
-        assert answers(one) == answers(other)
+    with known(log) as ordered, known(shuffled) as reordered:
+        assert answers(ordered) == answers(reordered)

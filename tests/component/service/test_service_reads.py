@@ -168,7 +168,7 @@ HAS_ENDED = "the run has ended (COMPLETE), though its start was reported later"
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize(
-    ("reported", "times", "what"),
+    ("reported", "times", "message"),
     [
         ([("FAIL", 5), ("START", 9), ("OTHER", 1)], (5, 5), STARTED_AT_ITS_END),
         ([("FAIL", 5), ("RUNNING", 7), ("RUNNING", 9)], (5, 5), STARTED_AT_ITS_END),
@@ -176,17 +176,17 @@ HAS_ENDED = "the run has ended (COMPLETE), though its start was reported later"
     ],
 )
 def test_a_start_later_than_the_end_is_reported_whatever_the_order(
-    client: TestClient, reported: list[tuple[str, int]], times: tuple[int, int], what: str, order: tuple[int, ...]
+    client: TestClient, reported: list[tuple[str, int]], times: tuple[int, int], message: str, order: tuple[int, ...]
 ) -> None:
     post(client, *(run_event("r", *reported[at]) for at in order))
 
     run = get(client, "/api/v1/jobs/runs/r")
 
     assert (run["startedAt"], run["endedAt"]) == tuple(f"2026-05-22T14:23:{second:02d}.000Z" for second in times)
-    assert [(each["rule"], each["what"]) for each in run["mended"]] == [("started-after-its-end", what)]
+    assert [(each["rule"], each["what"]) for each in run["mended"]] == [("started-after-its-end", message)]
 
 
-def test_the_evidence_of_such_a_start_is_the_end_and_each_later_event(client: TestClient) -> None:
+def test_the_evidence_of_a_start_after_the_end_is_the_end_and_each_later_event(client: TestClient) -> None:
     events = [run_event("r", kind, second) for kind, second in (("START", 9), ("FAIL", 5), ("START", 3))]
     post(client, *events)
     digests = [hashlib.sha256(json.dumps(each).encode()).hexdigest() for each in events]

@@ -738,7 +738,7 @@ def test_columns_that_a_topic_lost_during_a_stream_are_found_only_where_lost_bet
         assert [finding["words"] for finding in answer["findings"]] == ["topic: lost price", "events: lost price"]
         assert [finding["consequence"] for finding in answer["findings"]] == [False, True]
         assert {finding["at"] for finding in answer["findings"]} == {"2026-05-06T09:00:00.000Z"}
-    of_stream = ask(client, "dataset:lake:events", asOf=at(7, 20))  # when it spoke last
+    of_stream = ask(client, "dataset:lake:events", asOf=at(7, 20))  # the time of its last event
     assert found(of_stream) == [("schema-change", "topic", 1), ("schema-change", "events", 0)]
 
 
@@ -748,10 +748,10 @@ def test_a_restarted_stream_is_compared_with_its_earlier_run(
     client: TestClient, end: str | None, day: int, is_found: bool
 ) -> None:
     ends = [streamed(day, 9, kind=end, id="int", price="int")] if end else []
-    again = [streamed(each, hour, "again", sql="b", id="int") for each in (5, 6, 7) for hour in (3, 10)]
-    lived = [streamed(each, 3, id="int", price="int") for each in (4, 5, 6)]
-    begun = [each for each in again if each["eventTime"] > at(day, 9)]
-    post(client, *read_daily(*(each for each in lived if each["eventTime"] < at(day, 9)), *ends, *begun))
+    all_of_second_run = [streamed(each, hour, "again", sql="b", id="int") for each in (5, 6, 7) for hour in (3, 10)]
+    first_run = [streamed(each, 3, id="int", price="int") for each in (4, 5, 6)]
+    second_run = [each for each in all_of_second_run if each["eventTime"] > at(day, 9)]
+    post(client, *read_daily(*(each for each in first_run if each["eventTime"] < at(day, 9)), *ends, *second_run))
 
     answer = found(ask(client, "dataset:lake:counted"))
 
@@ -917,7 +917,7 @@ def test_a_run_may_be_given_by_parameter(client: TestClient) -> None:
     assert found(ask(client, run="report-4")) == []
 
 
-def test_a_flow_that_comes_back_to_itself_is_walked_once(client: TestClient) -> None:
+def test_a_cyclic_flow_is_walked_once(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, inputs=[read("mart")]), *run("clean", day), *run("report", day))
 
@@ -942,8 +942,8 @@ def lineage(**sources: tuple[str, str]) -> dict[str, Any]:
 
 
 def test_for_a_column_only_the_inputs_that_feed_it_are_followed(client: TestClient) -> None:
-    made = lineage(total=("stage", "amount"), label=("names", "label"))
-    outputs = [written("mart", columns={"total": "double", "label": "string"}, columnLineage=made)]
+    made_from = lineage(total=("stage", "amount"), label=("names", "label"))
+    outputs = [written("mart", columns={"total": "double", "label": "string"}, columnLineage=made_from)]
     post(client, *run("name", 5, hour=1, outputs=[written("names", columns={"label": "string"})]))
     post(client, *run("name", 6, hour=1, outputs=[written("names", columns={"label": "int"})]))
     post(client, *run("load", 6), *run("clean", 6))
@@ -991,7 +991,7 @@ def test_inputs_of_another_output_of_the_same_run_are_not_looked_at(client: Test
     assert not {each["run"]["id"] for each in of_shelf["lookedAt"]} & {"clean-9", "load-9"}
 
 
-def test_a_run_reached_by_two_ways_is_followed_for_both(client: TestClient) -> None:
+def test_a_run_reached_by_two_paths_is_followed_for_both(client: TestClient) -> None:
     post(client, *run("load", 5), *run("name", 5, hour=1, outputs=[written("names")]))
     post(client, *run("clean", 5), *run("name", 6, hour=1, state="FAIL"), *run("load", 6), *run("clean", 6))
     inputs = [read("stage"), read("names")]
@@ -1007,7 +1007,7 @@ def test_a_run_reached_by_two_ways_is_followed_for_both(client: TestClient) -> N
     assert ("failed-run", "name") in {(kind, name) for kind, name, _ in found(answer)}
 
 
-def test_a_job_that_hands_data_over_without_a_dataset_is_looked_at(client: TestClient) -> None:
+def test_a_job_that_passes_data_on_without_a_dataset_is_looked_at(client: TestClient) -> None:
     ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in ("score", "features")]
     facets = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}
     for day in (5, 6):
@@ -1029,7 +1029,7 @@ def test_a_job_that_hands_data_over_without_a_dataset_is_looked_at(client: TestC
     assert "clean-5" in {each["run"]["id"] for each in answer["lookedAt"]}
 
 
-def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
+def test_the_node_id_of_a_job_selects_its_last_run(client: TestClient) -> None:
     assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
 
 
@@ -1177,7 +1177,7 @@ def test_a_run_that_did_not_write_the_output_is_refused(client: TestClient, quer
     assert (response.status_code, response.json()["message"]) == (404, message)
 
 
-def test_the_node_id_of_a_run_stands_for_that_very_run(client: TestClient) -> None:
+def test_the_node_id_of_a_run_selects_that_run(client: TestClient) -> None:
     post(client, *run("clean", 5, state="FAIL"), *run("clean", 6))
 
     answer = ask(client, "run:clean-5")
@@ -1186,7 +1186,7 @@ def test_the_node_id_of_a_run_stands_for_that_very_run(client: TestClient) -> No
     assert (answer["nodeId"], answer["run"]["id"], found(answer)[0][0]) == ("job:etl:clean", "clean-5", "failed-run")
 
 
-def test_the_node_id_of_a_run_without_events_stands_for_its_child_runs(client: TestClient) -> None:
+def test_the_node_id_of_a_run_without_events_selects_its_child_runs(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, run_facets=part_of("dag", day), state="FAIL" if day == 5 else "COMPLETE"))
 

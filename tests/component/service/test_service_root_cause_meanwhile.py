@@ -147,14 +147,16 @@ def test_a_failed_run_that_was_soon_retried_is_no_finding(client: TestClient) ->
 def test_a_run_for_another_nominal_time_is_no_retry_however_soon_it_began(
     client: TestClient, nominal: tuple[int | None, ...], is_found: bool
 ) -> None:
-    late, *soon = ({} if each is None else {"nominalTime": facet(nominalStartTime=at_hour(each))} for each in nominal)
+    failed, *retries = (
+        {} if each is None else {"nominalTime": facet(nominalStartTime=at_hour(each))} for each in nominal
+    )
     events = all_of((BAD, {"state": "FAIL"}))
     for each in events:
         if each["run"]["runId"] == f"load-{BAD}":
-            each["run"]["facets"] = late
-    for place, facets in enumerate(soon):
-        begun = BAD + 0.2 + place / 10
-        events += ran("load", begun, [read("source")], [written("raw", 1000)], run_facets=facets)
+            each["run"]["facets"] = failed
+    for place, facets in enumerate(retries):
+        hour = BAD + 0.2 + place / 10
+        events += ran("load", hour, [read("source")], [written("raw", 1000)], run_facets=facets)
     batch(client, events)
 
     assert ("failed-run" in [each["kind"] for each in ask(client)["findings"]]) == is_found

@@ -94,9 +94,9 @@ def test_a_job_that_names_itself_as_its_parent_has_none(client: TestClient) -> N
     itself = facet(run={"runId": "scheduled__2026-05-22T00:00:00+00:00"}, job=job("dag.task"))
     post(client, event(run={"runId": "part", "facets": {"parentRun": itself}}, job=job("dag.task")))
 
-    found = get(client, "/api/v1/namespaces/etl/jobs/dag.task")
+    answer = get(client, "/api/v1/namespaces/etl/jobs/dag.task")
 
-    assert (found["parentJobName"], found["parentJobUuid"], found["simpleName"]) == (None, None, "dag.task")
+    assert (answer["parentJobName"], answer["parentJobUuid"], answer["simpleName"]) == (None, None, "dag.task")
 
 
 def test_a_run_that_names_itself_as_its_parent_has_none(client: TestClient) -> None:

@@ -29,8 +29,8 @@ def run(number: int, kind: str, time: str, job: str = "load", **changes: object)
     return event(eventType=kind, eventTime=time, run={"runId": run_id}, job=job_name, **changes)
 
 
-def stats(client: TestClient, what: str, query: str = "period=DAY") -> list[dict[str, Any]]:
-    response = client.get(f"/api/v1/stats/{what}?{query}")
+def stats(client: TestClient, kind: str, query: str = "period=DAY") -> list[dict[str, Any]]:
+    response = client.get(f"/api/v1/stats/{kind}?{query}")
     assert response.status_code == 200, response.text
     intervals: list[dict[str, Any]] = response.json()
     return intervals
@@ -81,7 +81,7 @@ def test_jobs_datasets_and_sources_add_up(client: TestClient) -> None:
     )
     client.put("/api/v1/sources/s", json={"type": "KAFKA", "connectionUrl": "kafka://b"})
 
-    counts = {what: [hour["count"] for hour in stats(client, what)] for what in ("jobs", "datasets", "sources")}
+    counts = {kind: [hour["count"] for hour in stats(client, kind)] for kind in ("jobs", "datasets", "sources")}
 
     assert counts == {"jobs": [1] * 22 + [2, 3], "datasets": [1] * 22 + [2, 3], "sources": [1] * 22 + [2, 3]}
 
@@ -96,8 +96,8 @@ def test_jobs_datasets_and_sources_add_up(client: TestClient) -> None:
     ],
 )
 def test_an_invalid_parameter_is_named(client: TestClient, query: str, message: str) -> None:
-    for what in ("lineage-events", "jobs", "datasets", "sources"):
-        response = client.get(f"/api/v1/stats/{what}?{query}")
+    for kind in ("lineage-events", "jobs", "datasets", "sources"):
+        response = client.get(f"/api/v1/stats/{kind}?{query}")
 
         assert response.status_code == 400
         assert response.json()["message"].startswith(message)

@@ -104,10 +104,10 @@ def test_graphql_finds_datasets_and_columns_by_reported_tags(client: TestClient)
         "{ tags { name datasets { name } } fields { name tags { name fields { name } } } } }"
     )
 
-    found = client.post("/api/v1-beta/graphql", json={"query": query}).json()["data"]["dataset"]
+    orders = client.post("/api/v1-beta/graphql", json={"query": query}).json()["data"]["dataset"]
 
-    assert found["tags"] == [{"name": "gold", "datasets": [{"name": "orders"}]}]
-    assert found["fields"][1] == {"name": "email", "tags": [{"name": "pii", "fields": [{"name": "email"}]}]}
+    assert orders["tags"] == [{"name": "gold", "datasets": [{"name": "orders"}]}]
+    assert orders["fields"][1] == {"name": "email", "tags": [{"name": "pii", "fields": [{"name": "email"}]}]}
 
 
 def test_tags_of_only_deleted_datasets_and_jobs_are_not_listed(client: TestClient) -> None:

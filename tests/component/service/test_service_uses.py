@@ -50,7 +50,7 @@ def _event_of(kind: str, run: int, second: int, ends: tuple[list[str], list[str]
     return json.dumps(body).encode()
 
 
-_ways = ["x of the first", "x of the first", "id of the first", "x of the second", "unreported", "as lineage"]
+_variants = ["x of the first", "x of the first", "id of the first", "x of the second", "unreported", "as lineage"]
 _runs = st.lists(
     st.builds(
         _event_of,
@@ -61,7 +61,7 @@ _runs = st.lists(
             st.lists(st.sampled_from(_INPUTS), max_size=2, unique=True),
             st.lists(st.sampled_from(_OUTPUTS), max_size=2, unique=True),
         ),
-        st.tuples(st.sampled_from(_ways), st.sampled_from([False, False, False, True])),
+        st.tuples(st.sampled_from(_variants), st.sampled_from([False, False, False, True])),
     ),
     max_size=24,
 )
@@ -82,28 +82,28 @@ def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | No
     """What is found, and what looking at each run finds."""
     graph, streams = knowledge.graph, partial(is_stream, knowledge)
     uses = Uses(graph, knowledge.run_groups(), streams)
-    found: list[Since | None] = []
+    reported: list[Since | None] = []
     expected: list[Since | None] = []
     for origin, target, jobs, job, is_whole in _uses(knowledge):
         evidence = () if target is None else tuple((member, key) for member, key, _ in graph.evidence_into(target))
         for keys in dict.fromkeys([(), evidence, *((key,) for key in evidence)]):
             using = ReportedUse(uses, origin, target, jobs, keys)
-            found.append(outcome(using.since(job, is_whole=is_whole)))
+            reported.append(outcome(using.since(job, is_whole=is_whole)))
             expected.append(SlowUse(graph, streams, origin, target).since(jobs, keys, job, is_whole=is_whole))
-    return found, expected
+    return reported, expected
 
 
 @given(_runs | logs, _runs, st.integers(0, 59), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_what_later_runs_report_is_the_same_as_by_looking_at_each_of_them(
-    log: list[bytes], later: Sequence[bytes], second: int, is_asked_often: bool
+    log: list[bytes], later: Sequence[bytes], second: int, is_read_often: bool
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
             service = KnowledgeWithPasts(store)
             service.learn(log)
             for learned in range(len(later) + 1):
-                if is_asked_often or learned in (0, len(later)):
+                if is_read_often or learned in (0, len(later)):
                     past = await service.known(BEGIN_US + second * 1_000_000)
                     for knowledge in (service.knowledge, past):
                         found, expected = _compared(knowledge)

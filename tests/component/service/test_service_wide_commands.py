@@ -26,9 +26,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def keyed(size: int) -> list[Body]:
     """Runs that sort orders by all of their columns, and then read one column of the result."""
     names = named(size)
-    made = columns([source(f"orders-{size}", name, "INDIRECT", "SORT") for name in names])
+    lineage = columns([source(f"orders-{size}", name, "INDIRECT", "SORT") for name in names])
     orders, ranks = dataset(f"orders-{size}", schema=schema(*names)), dataset(f"ranks-{size}", schema=schema(*names))
-    ranks["facets"]["columnLineage"] = made
+    ranks["facets"]["columnLineage"] = lineage
     top = columns([], first=[source(f"ranks-{size}", "c2", "DIRECT", "IDENTITY")])
     return [
         ran("rank", f"k-{size}", 3, [orders], [ranks]),
@@ -44,7 +44,7 @@ def lines_of(*arguments: str, status: int = 0) -> list[str]:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    ("command", "start", "whole_datasets"),
+    ("command", "start", "reached"),
     [
         ("impact", "visits", ["visitors", "sums", "totals"]),
         ("impact", "visitors", ["totals"]),
@@ -54,14 +54,14 @@ def lines_of(*arguments: str, status: int = 0) -> list[str]:
         ("trace", "totals", ["visitors", "visits"]),
     ],
 )
-def test_a_column_leads_to_all_columns_of_the_datasets_that_use_it_whole_and_no_others(
-    url: str, command: str, start: str, whole_datasets: list[str], size: int
+def test_a_column_reaches_all_columns_of_the_dependent_datasets_and_no_others(
+    url: str, command: str, start: str, reached: list[str], size: int
 ) -> None:
     answer = json.loads("\n".join(lines_of(command, f"{start}-{size}:c1", "--json", "--url", url)))
 
-    found = [node["name"] for node in answer["nodes"] if node["id"].startswith("datasetField:")]
-    assert sorted(found) == sorted(
-        [f"{start}-{size}:c1", *(f"{each}-{size}:{name}" for each in whole_datasets for name in named(size))]
+    columns_reached = [node["name"] for node in answer["nodes"] if node["id"].startswith("datasetField:")]
+    assert sorted(columns_reached) == sorted(
+        [f"{start}-{size}:c1", *(f"{each}-{size}:{name}" for each in reached for name in named(size))]
     )
 
 

@@ -124,17 +124,17 @@ def test_cosigning_by_a_witness_that_saw_another_head_of_that_size_fails_with_st
     assert (status_of(result.exception), "it saw another head with 3 entries" in str(result.exception)) == (1, True)
 
 
-@pytest.mark.parametrize(("knows", "status"), [("log", 1), ("another log", 2)])
+@pytest.mark.parametrize(("known_log", "status"), [("log", 1), ("another log", 2)])
 def test_cosigning_fails_with_status_1_for_another_history_and_2_for_an_unknown_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], knows: str, status: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], known_log: str, status: int
 ) -> None:
     key = log_key(tmp_path, "lineage.example.org", "").verifier
     (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
-    known = key if knows == "log" else log_key(tmp_path / "other", "other.example.org", "").verifier
+    known = key if known_log == "log" else log_key(tmp_path / "other", "other.example.org", "").verifier
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
     with independent_witness(str(known)) as other:
-        if knows == "log":
+        if known_log == "log":
             with running(tmp_path) as service:
                 post(service.url, 5)
                 CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])

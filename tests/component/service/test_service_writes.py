@@ -40,8 +40,8 @@ def create_run(client: TestClient, job: str, status: int = 201, **body: object) 
     return answer
 
 
-def mark(client: TestClient, what: str, at: str = "", run_id: str = RUN) -> Body:
-    response = client.post(f"/api/v1/jobs/runs/{run_id}/{what}{at and f'?at={at}'}")
+def mark(client: TestClient, transition: str, at: str = "", run_id: str = RUN) -> Body:
+    response = client.post(f"/api/v1/jobs/runs/{run_id}/{transition}{at and f'?at={at}'}")
     assert response.status_code == 200, response.text
     answer: Body = response.json()
     return answer
@@ -281,12 +281,12 @@ def test_the_events_of_writes_are_valid_by_the_standards_own_schemas(client: Tes
     assert [complaint for event in written for complaint in specification.complaints(json.dumps(event).encode())] == []
 
 
-@pytest.mark.parametrize(("what", "state"), [("fail", "FAILED"), ("abort", "ABORTED"), ("start", "RUNNING")])
-def test_a_run_may_be_marked_as_failed_aborted_or_started(client: TestClient, what: str, state: str) -> None:
+@pytest.mark.parametrize(("transition", "state"), [("fail", "FAILED"), ("abort", "ABORTED"), ("start", "RUNNING")])
+def test_a_run_may_be_marked_as_failed_aborted_or_started(client: TestClient, transition: str, state: str) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     run_id = create_run(client, "j")["id"]
 
-    assert mark(client, what, run_id=run_id)["state"] == state
+    assert mark(client, transition, run_id=run_id)["state"] == state
 
 
 def test_a_run_with_only_an_end_has_no_start(client: TestClient) -> None:
