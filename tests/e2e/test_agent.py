@@ -124,7 +124,7 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
     assert event_file.end_of(second)[0] == "FAIL"
     assert eventually(lambda: agent.newest("follow")["runId"] != second)
     again = agent.newest("follow")["runId"]
-    agent.comes_to(again, "running")
+    agent.wait_for(again, "running")
 
     # At most one execution runs at a time, so another waits; then a person stops the running one.
     waiting = json.loads(agent.command("job", "rerun", "silent", "--json"))["runId"]
@@ -139,7 +139,7 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
 
     # A crash.
     third = json.loads(agent.command("job", "rerun", "follow", "--json"))["runId"]
-    agent.comes_to(third, "running")
+    agent.wait_for(third, "running")
     assert eventually(lambda: agent.execution(third)["counters"].get("recordsOut", 0) > 0)
     agent.end(signal.SIGKILL)
     agent.start()
@@ -152,7 +152,7 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
     # The stream runs again, and a shutdown is yet another reason.
     fourth = agent.newest("follow")["runId"]
     assert fourth != third
-    agent.comes_to(fourth, "running")
+    agent.wait_for(fourth, "running")
     assert agent.end() == 0
     end, counters = event_file.end_of(fourth)
     assert (end, counters["stopReason"]) == ("ABORT", "shutdown")

@@ -20,7 +20,7 @@ from headwater.lab.kafka import CONNECTORS
 from headwater.lab.lab import Lab
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import verify_event
-from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, generated_orders, play, shown
+from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, generated_orders, play, shown_graph
 from tests.support.ports import free_ports
 from tests.support.service import Service, eventually, running
 from tests.support.spec import Specification
@@ -70,7 +70,7 @@ class Scenario:
         assert eventually(lambda: self.shown() == expected, 90), self.shown().unlike(expected)
 
     def shown(self) -> Graph:
-        return shown(self.service, f"{self.kafka}:orders", TABLE)
+        return shown_graph(self.service, f"{self.kafka}:orders", TABLE)
 
     def expect_transitions(self, connector: str, *transitions: str) -> None:
         assert eventually(lambda: self.watch.transitions(connector) == [*transitions], 180), self.watch.transitions(

@@ -36,27 +36,27 @@ class RealAgent(Program):
 
     def command(self, *arguments: str) -> str:
         """The output of a command."""
-        done = subprocess.run([*COMMAND, *arguments], env=self.variables, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        result = subprocess.run([*COMMAND, *arguments], env=self.variables, capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def get(self, path: str, **params: str | int) -> Any:  # noqa: ANN401
         """Get a path of the control API over the agent's socket."""
         transport = httpx.HTTPTransport(uds=str(self.home / "agent" / "agent.sock"))
         with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30) as client:
-            answer = client.get(path, params=params)
-            answer.raise_for_status()
-            return answer.json()
+            response = client.get(path, params=params)
+            response.raise_for_status()
+            return response.json()
 
     def execution(self, run_id: str) -> Any:  # noqa: ANN401
         return self.get(f"/executions/{run_id}")
 
     def newest(self, job: str) -> Any:  # noqa: ANN401
         """The newest execution of a job."""
-        return next(one for one in self.get("/executions") if one["job"] == job)
+        return next(each for each in self.get("/executions") if each["job"] == job)
 
-    def comes_to(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
-        """Waits until the execution is in one of these states; returns it."""
-        is_there = eventually(lambda: self.execution(run_id)["state"] in states, within_s=_STARTS_WITHIN_S)
-        assert is_there, json.dumps(self.execution(run_id))
+    def wait_for(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
+        """Wait until the execution is in one of these states; return it."""
+        is_reached = eventually(lambda: self.execution(run_id)["state"] in states, within_s=_STARTS_WITHIN_S)
+        assert is_reached, json.dumps(self.execution(run_id))
         return self.execution(run_id)

@@ -20,7 +20,7 @@ RUN = "0198f7d0-1111-7222-8333-444455556666"
 PRODUCER = "https://example.org/producer"
 Body = dict[str, Any]
 """A JSON object."""
-Answer = Any
+Response = Any
 """A response of the test client, of whichever HTTP library."""
 
 LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
@@ -35,11 +35,11 @@ def serving(
     trusted: Mapping[str, Ed25519PublicKey] | None = None,
     *,
     start_us: int = START_US,
-    **decided: object,
+    **settings: object,
 ) -> Iterator[TestClient]:
-    """A client of the app over a store; failures are responses. `decided` overrides members of `ServiceConfig`."""
+    """A client of the app over a store; failures are responses. `settings` overrides members of `ServiceConfig`."""
     ticks = count(start_us, 1_000)
-    config = replace(CONFIG, **decided)
+    config = replace(CONFIG, **settings)
     app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
@@ -85,13 +85,13 @@ def schema(*columns: str) -> dict[str, Any]:
 def post(client: TestClient, *events: object) -> None:
     """Post events that must all be stored."""
     for each in events:
-        answer = client.post("/api/v1/lineage", content=json.dumps(each))
-        assert answer.status_code == 201, answer.text
+        response = client.post("/api/v1/lineage", content=json.dumps(each))
+        assert response.status_code == 201, response.text
 
 
 def get(client: TestClient, path: str) -> Body:
-    """The answer to a read that must succeed."""
-    answer = client.get(path)
-    assert answer.status_code == 200, f"{path}: {answer.text}"
-    body: Body = answer.json()
+    """The body of the response to a read that must succeed."""
+    response = client.get(path)
+    assert response.status_code == 200, f"{path}: {response.text}"
+    body: Body = response.json()
     return body

@@ -58,13 +58,13 @@ class _Record:
         run_id = str(UUID(int=hash_of(job, day)))
         begin = DAY + timedelta(days=day, hours=hour)
         facets = {} if error is None else {"errorMessage": facet(message=error, programmingLanguage="PYTHON")}
-        for state, at, more in (
+        for state, time, run_facets in (
             ("START", begin, {}),
             ("COMPLETE" if error is None else "FAIL", begin + timedelta(minutes=4), facets),
         ):
-            run = {"runId": run_id, "facets": dict(more)}
-            named = {"namespace": "shop", "name": job}
-            body = event(eventType=state, eventTime=_at(at), run=run, job=named, inputs=inputs, outputs=outputs)
+            run = {"runId": run_id, "facets": dict(run_facets)}
+            job_id = {"namespace": "shop", "name": job}
+            body = event(eventType=state, eventTime=_at(time), run=run, job=job_id, inputs=inputs, outputs=outputs)
             yield self._signed(body, len(self._hashes))
 
     def forked(self, sequence: int) -> Iterator[bytes]:
@@ -124,14 +124,14 @@ def _dashboard() -> bytes:
     sources = {"total": [_from("lake", "sales.stats", "total")]}
     owners = facet(owners=[{"name": "team:finance", "type": "OWNER"}])
     kind = facet(datasetType="DASHBOARD")
-    shown = dataset("revenue", "dashboards", columnLineage=_columns(sources), ownership=owners, datasetType=kind)
+    dashboard = dataset("revenue", "dashboards", columnLineage=_columns(sources), ownership=owners, datasetType=kind)
     body = {
         "eventTime": _at(DAY + timedelta(hours=9)),
         "producer": "https://example.org/producer",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
         "job": {"namespace": "dashboards", "name": "revenue.by_supplier"},
         "inputs": [dataset("sales.stats", "lake")],
-        "outputs": [shown],
+        "outputs": [dashboard],
     }
     return json.dumps(body).encode()
 

@@ -12,7 +12,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import LOG_KEY, START_US, Answer, serving
+from tests.support.app import LOG_KEY, START_US, Response, serving
 
 
 class Caller:
@@ -22,13 +22,14 @@ class Caller:
         self._client = client
         self.token = token
 
-    def __call__(self, method: str, path: str, **more: object) -> Answer:
+    def __call__(self, method: str, path: str, **arguments: object) -> Response:
         headers = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
-        return self._client.request(method, path, headers=headers, **cast(Any, more))
+        return self._client.request(method, path, headers=headers, **cast(Any, arguments))
 
 
-def caller(admin: Caller, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Caller:
-    body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
+def caller(admin: Caller, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **members: object) -> Caller:
+    """A caller with a new key of these roles and scopes; `members` are the request's other members."""
+    body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **members}
     created = admin("POST", "/api/v1/access/keys", json=body)
     assert created.status_code == 201, created.text
     return Caller(admin._client, created.json()["secret"])

@@ -44,20 +44,20 @@ class ConnectLab:
     def put(self, connector: str, **changes: str) -> None:
         """Configure one of the lab's connectors from its file, with some changes."""
         registry = self.lab.address("registry").partition("/apis")[0]
-        self.ask(
+        self.request(
             "PUT", f"/{connector}/config", play.configuration(connector, registry, self.lab.address("s3"), **changes)
         )
 
-    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+    def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
         return play.ask_connect(method, path, body, self.lab.address("connect"))
 
     def is_running(self, connector: str) -> bool:
         """Whether Connect reports the connector and its tasks as running."""
-        status = self.ask("GET", f"/{connector}/status")
+        status = self.request("GET", f"/{connector}/status")
         return {each["state"] for each in (status["connector"], *status["tasks"])} == {"RUNNING"}
 
     def pids(self, part: str) -> tuple[int, ...]:
-        return next(one for one in self.lab.status() if one.name == part).pids
+        return next(each for each in self.lab.status() if each.name == part).pids
 
     def kill(self, part: str) -> None:
         for pid in self.pids(part):
@@ -173,8 +173,8 @@ def _order(seed: int, number: int, index: int) -> Row:
     }
 
 
-def _drawn(seed: int, number: int, what: int, bound: int) -> int:
-    return _split_mix_64(seed + _split_mix_64(number * 31 + what)) % bound
+def _drawn(seed: int, number: int, member: int, bound: int) -> int:
+    return _split_mix_64(seed + _split_mix_64(number * 31 + member)) % bound
 
 
 def _split_mix_64(state: int) -> int:
@@ -197,7 +197,7 @@ class Graph(NamedTuple):
     flows: frozenset[Edge]
     columns: frozenset[Edge]
 
-    def unlike(self, other: "Graph") -> str:
+    def differences(self, other: "Graph") -> str:
         """The differences between the two."""
         return "\n".join(
             f"{name}: {sorted(mine - theirs)} and not {sorted(theirs - mine)}"
@@ -209,8 +209,8 @@ class Graph(NamedTuple):
         )
 
 
-def shown(service: Service, *datasets: str) -> Graph:
-    """Everything connected to these datasets, `NAMESPACE:NAME`, and every run of the connectors."""
+def shown_graph(service: Service, *datasets: str) -> Graph:
+    """The graph of all that is connected to these datasets, `NAMESPACE:NAME`, and every run of the connectors."""
     flows: set[Edge] = set()
     columns: set[Edge] = set()
     for dataset in datasets:
@@ -233,6 +233,6 @@ def _edges(service: Service, path: str) -> set[Edge]:
 
 
 def _get(service: Service, path: str) -> dict[str, Any]:
-    answer = httpx.get(f"{service.url}/api/v1{path}", timeout=60)
-    body: dict[str, Any] = answer.json() if answer.is_success else {}
+    response = httpx.get(f"{service.url}/api/v1{path}", timeout=60)
+    body: dict[str, Any] = response.json() if response.is_success else {}
     return body

@@ -34,18 +34,18 @@ class Statement(NamedTuple):
 
 def tables() -> str:
     """The declarations of the tables that the statements read and write."""
-    return str(_written()["tables"])
+    return str(_content()["tables"])
 
 
 def statements() -> list[Statement]:
     return [
         Statement(
-            one["name"],
-            one["sql"],
-            {column: _parts(text) for column, text in one["columns"].items()},
-            _parts(one.get("rows", "")),
+            each["name"],
+            each["sql"],
+            {column: _parts(text) for column, text in each["columns"].items()},
+            _parts(each.get("rows", "")),
         )
-        for one in _written()["statements"]
+        for each in _content()["statements"]
     ]
 
 
@@ -58,7 +58,7 @@ def recorded() -> dict[str, Any]:
 
 def planned() -> dict[str, Any]:
     """The same from the real planner, in a process with Flink's own Python; takes 10 s."""
-    request = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
+    request = {"tables": tables(), "statements": {each.name: each.sql for each in statements()}}
     command = [str(PYTHON), str(Path(__file__).with_name("inside_flink_planner.py"))]
     environment = {
         **os.environ,
@@ -66,12 +66,12 @@ def planned() -> dict[str, Any]:
         "JVM_ARGS": "-Xmx512m -XX:+UseSerialGC",
         "HADOOP_CLASSPATH": f"{folder_of(FLINK)}/*",
     }
-    done = subprocess.run(
+    result = subprocess.run(
         command, input=json.dumps(request), env=environment, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    assert result.returncode == 0, result.stderr[-3000:]
+    trees: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return trees
 
 
 def lineage(tree: Any, columns: list[str]) -> StatementLineage[str]:  # noqa: ANN401  (JSON)
@@ -83,9 +83,9 @@ def texts(inputs: frozenset[ColumnInput[str]]) -> frozenset[str]:
     return frozenset(map(_text, inputs))
 
 
-def _text(found: ColumnInput[str]) -> str:
-    subtype, masking = found.transformation
-    words = [f"{found.dataset}.{found.column}", "" if subtype is Subtype.IDENTITY else subtype.value]
+def _text(item: ColumnInput[str]) -> str:
+    subtype, masking = item.transformation
+    words = [f"{item.dataset}.{item.column}", "" if subtype is Subtype.IDENTITY else subtype.value]
     return " ".join(word for word in (*words, "masked" if masking else "") if word)
 
 
@@ -94,9 +94,9 @@ def _parts(text: str) -> frozenset[str]:
 
 
 @cache
-def _written() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((_FOLDER / "statements.yaml").read_text())
-    return found
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((_FOLDER / "statements.yaml").read_text())
+    return content
 
 
 if __name__ == "__main__":

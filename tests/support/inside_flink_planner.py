@@ -18,10 +18,10 @@ for declaration in statements(request["tables"]):
 sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # the planner does not need the function's body
 environment.create_temporary_function("words_of", udtf(lambda *_: [], result_types=["STRING", "INT"]))
 java = environment._j_tenv
-found = {}
+trees = {}
 for name, sql in request["statements"].items():
     try:
-        (found[name],) = (write.tree for write in writes(java, parsed(java, sql)))
+        (trees[name],) = (write.tree for write in writes(java, parsed(java, sql)))
     except Exception as refused:
         sys.exit(f"{name}: {str(refused)[:1500]}")
-print(json.dumps(found))  # noqa: T201
+print(json.dumps(trees))  # noqa: T201

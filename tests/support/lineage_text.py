@@ -11,7 +11,7 @@ from headwater.graph.sparkplan.lineage import PlanLineage
 from headwater.graph.sparkplan.transformation import ColumnInput, Subtype
 
 
-class Seen(NamedTuple):
+class LineageText(NamedTuple):
     """A plan's lineage as text."""
 
     columns: dict[str, frozenset[str]]
@@ -20,8 +20,8 @@ class Seen(NamedTuple):
     gaps: frozenset[str]
 
 
-def seen(lineage: PlanLineage[str], name_of: Callable[[Leaf], str | None]) -> Seen:
-    return Seen(
+def as_text(lineage: PlanLineage[str], name_of: Callable[[Leaf], str | None]) -> LineageText:
+    return LineageText(
         {column: frozenset(map(_text, inputs)) for column, inputs in lineage.columns.items()},
         frozenset(map(_text, lineage.dataset)),
         frozenset(filter(None, map(name_of, lineage.inputs))),
@@ -29,12 +29,14 @@ def seen(lineage: PlanLineage[str], name_of: Callable[[Leaf], str | None]) -> Se
     )
 
 
-def expected(columns: Mapping[str, str], rows: str = "", inputs: str | None = None, gaps: tuple[str, ...] = ()) -> Seen:
+def expected(
+    columns: Mapping[str, str], rows: str = "", inputs: str | None = None, gaps: tuple[str, ...] = ()
+) -> LineageText:
     """The expected lineage of a case; `inputs` defaults to the tables of all its columns."""
     by_column = {column: _parts(text) for column, text in columns.items()}
     all_parts = frozenset().union(_parts(rows), *by_column.values())
     tables = frozenset(part.partition(".")[0] for part in all_parts) if inputs is None else _parts(inputs)
-    return Seen(by_column, _parts(rows), tables, frozenset(gaps))
+    return LineageText(by_column, _parts(rows), tables, frozenset(gaps))
 
 
 def _text(item: ColumnInput[str]) -> str:

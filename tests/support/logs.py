@@ -31,7 +31,7 @@ _catalog = st.builds(
 _engine_catalog = st.sampled_from(
     [_facet(type="glue", warehouseUri="s3a://lake/"), _facet(namespace="hive", prefix=""), _facet(type="glue")]
 )
-_gone = st.just(_facet(_deleted=True))
+_deleted_facet = st.just(_facet(_deleted=True))
 _of_run = st.sampled_from([{}, *({"runId": run_id} for run_id in [*RUN_IDS, "a silent run"])])
 _named_job = st.builds(
     lambda name, of_run: {"namespace": "etl", "name": name, "type": "JOB", **of_run}, st.sampled_from(JOBS), _of_run
@@ -73,12 +73,12 @@ _dataset_facets = st.fixed_dictionaries(
             lambda fields, used: _facet(fields=fields, **({"dataset": used} if used else {})),
             st.dictionaries(
                 st.sampled_from(COLUMNS),
-                st.lists(_source | _made, max_size=2).map(lambda found: {"inputFields": found}),
+                st.lists(_source | _made, max_size=2).map(lambda sources: {"inputFields": sources}),
                 max_size=2,
             ),
             st.lists(_made, max_size=1),
         )
-        | _gone,
+        | _deleted_facet,
         "lineage": st.lists(_explicit | _named_job | _own_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
         | st.just(_facet()),
         "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES, IN_MEMORY]).map(
@@ -91,7 +91,7 @@ _dataset_facets = st.fixed_dictionaries(
         )
         | st.sampled_from(["CREATE", "DROP", "TRUNCATE"]).map(lambda change: _facet(lifecycleStateChange=change)),
         "documentation": _described,
-        "ownership": _owners | _gone,
+        "ownership": _owners | _deleted_facet,
         "datasetType": st.sampled_from(["TABLE", "VIEW"]).map(lambda kind: _facet(datasetType=kind)),
         "dataQualityMetrics": _metrics,
         "tags": st.lists(st.sampled_from([{}, {"field": "a"}]), max_size=2).map(
@@ -152,7 +152,7 @@ _job = st.builds(
     st.sampled_from(JOBS),
     _job_facets,
 )
-_whole = st.builds(
+_parent = st.builds(
     lambda run, name: {"run": {"runId": run}, "job": {"namespace": "etl", "name": name}},
     st.sampled_from([*RUN_IDS, "a silent run"]),
     st.sampled_from(["dag", "other-dag", "load"]),
@@ -161,14 +161,14 @@ _run_facets = st.fixed_dictionaries(
     {},
     optional={
         "parent": st.builds(
-            lambda parent, root: _facet(**parent, **({"root": root} if root else {})), _whole, st.none() | _whole
+            lambda parent, root: _facet(**parent, **({"root": root} if root else {})), _parent, st.none() | _parent
         ),
-        "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _gone,
+        "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _deleted_facet,
         "jobDependencies": _dependencies,
         "test": st.lists(st.sampled_from(["unique", "fresh"]), max_size=2, unique=True).map(
             lambda names: _facet(tests=[{"name": name, "status": "fail"} for name in names])
         )
-        | _gone,
+        | _deleted_facet,
         "nominalTime": st.just(_facet(nominalStartTime="2026-05-22T14:00:00Z")),
         "executionParameters": st.sampled_from(["1", "2"]).map(
             lambda value: _facet(parameters=[{"key": "day", "name": "day", "value": value}])

@@ -51,14 +51,14 @@ class Recording:
             case list() if isinstance(ours, list) and len(ours) == len(recorded):
                 last = path.rpartition(".")[2]
                 pairs = zip(_sorted(recorded, last), _sorted(ours, last), strict=True)
-                for place, (one, other) in enumerate(pairs):
-                    yield from self.differences(one, other, f"{path}.{place}".lstrip("."))
+                for index, (theirs, mine) in enumerate(pairs):
+                    yield from self.differences(theirs, mine, f"{path}.{index}".lstrip("."))
             case _ if not self._same(recorded, ours):
                 yield path, recorded, ours
 
-    def in_our_words(self, text: str) -> str:
+    def with_our_uuids(self, text: str) -> str:
         """A recorded text with our UUIDs in place of placeholders; for unknown ones a UUID that does not exist."""
-        return _UUID.sub(lambda found: self.uuids.get(found[0], _NOTHING), text)
+        return _UUID.sub(lambda match: self.uuids.get(match[0], _NOTHING), text)
 
     def _in_objects(
         self, recorded: Mapping[str, object], ours: Mapping[str, object], path: str
@@ -79,7 +79,7 @@ class Recording:
         if isinstance(recorded, str) and _UUID.fullmatch(recorded):
             return isinstance(ours, str) and str(UUID(ours)) == ours == self.uuids.setdefault(recorded, ours)
         if isinstance(recorded, str):
-            recorded = self.in_our_words(recorded)
+            recorded = self.with_our_uuids(recorded)
         return recorded == ours and type(recorded) is type(ours)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 import jsonschema_rs
 from starlette.testclient import TestClient
 
-from tests.support.app import Answer, Body
+from tests.support.app import Body, Response
 
 _PROOFS = "/api/v1/log/proof/"
 ENDLESS = "/api/v1/stream"
@@ -19,7 +19,7 @@ _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
 _VALIDATORS: dict[str, Any] = {}
 """Caches: the same for every service, and slow to build."""
-_SOMETHING: dict[str, object] = {
+_REQUIRED: dict[str, object] = {
     "nodeId": "job:nobody:nothing",
     "type": "run",
     "q": "nothing",
@@ -29,7 +29,8 @@ _SOMETHING: dict[str, object] = {
     "from": 1,
 }
 """Values of required parameters."""
-_SOMETHING_NEXT = {"way": "upstream", "type": "JOB"}
+_OF_NEIGHBOURS = {"way": "upstream", "type": "JOB"}
+"""The same, where they differ for this route."""
 _STEPS = {".", ".."}
 """Names that cannot be in a path, in any encoding: clients resolve them as relative segments."""
 
@@ -41,7 +42,7 @@ def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
     """
     reader = _Reader(client, of_each)
     reader.read_all()
-    assert reader.asked == reader.documented - {ENDLESS}, "a route is not covered by these reads"
+    assert reader.called == reader.documented - {ENDLESS}, "a route is not covered by these reads"
     return reader.answers
 
 
@@ -58,9 +59,9 @@ def without_members(answer: Any, left_out: Collection[str]) -> Any:  # noqa: ANN
 def answer_schema(page: Body, template: str) -> jsonschema_rs.Validator:
     """The OpenAPI schema of the answer to a GET of the path."""
     if template not in _VALIDATORS:
-        described = page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
+        content = page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
         _VALIDATORS[template] = jsonschema_rs.validator_for(
-            {**described.get("schema", {}), "components": page["components"]}
+            {**content.get("schema", {}), "components": page["components"]}
         )
     return _VALIDATORS[template]
 
@@ -73,20 +74,20 @@ class _Reader:
         self._page = _PAGE or client.get("/openapi.json").json()
         _PAGE.update(self._page)
         self.documented = {path for path, methods in self._page["paths"].items() if "get" in methods}
-        self.asked: set[str] = set()
+        self.called: set[str] = set()
 
     def get(self, template: str, names: dict[str, str] | None = None, **query: object) -> Body:
-        self.asked.add(template)
+        self.called.add(template)
         path = template.format_map({key: quote(name, safe="") for key, name in (names or {}).items()})
         of_each = self._of_each if path.startswith(_API) else {}
-        answer = self._client.get(f"{path}?{urlencode({**query, **of_each})}")
-        assert answer.status_code == 200, f"{path} {query}: {answer.status_code} {answer.text[:300]}"
-        body = self._checked(template, answer) if answer.headers["content-type"] == "application/json" else {}
+        response = self._client.get(f"{path}?{urlencode({**query, **of_each})}")
+        assert response.status_code == 200, f"{path} {query}: {response.status_code} {response.text[:300]}"
+        body = self._checked(template, response) if response.headers["content-type"] == "application/json" else {}
         self.answers[f"{path}?{urlencode(query)}"] = body
         return body
 
-    def _checked(self, template: str, answer: Answer) -> Body:
-        body: Body = answer.json()
+    def _checked(self, template: str, response: Response) -> Body:
+        body: Body = response.json()
         answer_schema(self._page, template).validate(body)
         return body
 
@@ -104,7 +105,7 @@ class _Reader:
         self._jobs()
         self._datasets()
         if self._of_each:
-            self.asked.add(_DIFF)  # has two times of its own
+            self.called.add(_DIFF)  # has two times of its own
         else:
             self.get(_DIFF, **{"from": "log:0"})
         self._unknown()
@@ -145,20 +146,20 @@ class _Reader:
         if _STEPS & {namespace, name}:
             return
         names = {"namespace": namespace, "name": name}
-        known = self.get(_DATASET, names)
-        assert known["id"] == names
+        dataset = self.get(_DATASET, names)
+        assert dataset["id"] == names
         for version in self.get(f"{_DATASET}/versions", names)["versions"]:
             self.get(f"{_DATASET}/versions/{{version}}", {**names, "version": version["version"]})
 
     def _node(self, node_id: str, name: str) -> None:
-        around = self.get(f"{_API}/lineage", nodeId=node_id)
-        assert node_id in {node["id"] for node in around["graph"]}
+        lineage = self.get(f"{_API}/lineage", nodeId=node_id)
+        assert node_id in {node["id"] for node in lineage["graph"]}
         columns = self.get(f"{_API}/column-lineage", nodeId=node_id, withDownstream="true")
         for column in columns["graph"][:3]:
             self.get(f"{_API}/column-lineage", nodeId=column["id"])
         self._questions(node_id)
-        found = self.get(f"{_API}/search", q=name, limit=1000)
-        assert node_id in {hit["nodeId"] for hit in found["results"]}
+        answer = self.get(f"{_API}/search", q=name, limit=1000)
+        assert node_id in {hit["nodeId"] for hit in answer["results"]}
 
     def _questions(self, node_id: str) -> None:
         self.get(f"{_API}/impact", nodeId=node_id)
@@ -186,16 +187,16 @@ class _Reader:
             "node_id": "none",
             "index": "0",
         }
-        for template in self.documented - self.asked - {ENDLESS}:
+        for template in self.documented - self.called - {ENDLESS}:
             path = template.format_map(unknown)
             parameters = self._page["paths"][template]["get"].get("parameters", ())
-            taken = {each["name"] for each in parameters if each["in"] == "query"}
-            something = _SOMETHING | (_SOMETHING_NEXT if template == f"{_API}/neighbours" else {})
-            query = urlencode({name: value for name, value in something.items() if name in taken})
+            accepted = {each["name"] for each in parameters if each["in"] == "query"}
+            values = _REQUIRED | (_OF_NEIGHBOURS if template == f"{_API}/neighbours" else {})
+            query = urlencode({name: value for name, value in values.items() if name in accepted})
             status = self._client.get(f"{path}?{query}").status_code
             is_proof = template.startswith(_PROOFS)  # an empty log has none
             assert status in (200, 404) or (is_proof and status == 400), f"{path}: {status}"
-            self.asked.add(template)
+            self.called.add(template)
 
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from tests.support.program import Program
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
-    """Wait until it holds; False after the time limit, which is for hangs, not a measurement."""
+    """Wait until the condition holds; False after the time limit, which is for hangs, not a measurement."""
     deadline = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > deadline:

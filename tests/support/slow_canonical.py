@@ -63,7 +63,7 @@ class _Document:
                 raise ValueError(f"no key at {self.place}")
             key = self.string()
             if key in members:
-                raise ValueError("a key stands twice")
+                raise ValueError("a duplicate key")
             self.skip_space()
             self.take(":")
             members[key] = self.value()

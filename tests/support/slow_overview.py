@@ -66,5 +66,5 @@ def _of_datasets(knowledge: Knowledge) -> Iterator[tuple[str, Seen]]:
             yield from ((member.namespace, dataset.seen) for member in members if member.is_complete)
 
 
-def _known_by(heard_us: list[int]) -> list[int]:
-    return [sum(1 for time_us in heard_us if time_us < end) for _, end in pairwise(EDGES_US)]
+def _known_by(times_us: list[int]) -> list[int]:
+    return [sum(1 for time_us in times_us if time_us < end) for _, end in pairwise(EDGES_US)]

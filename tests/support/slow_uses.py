@@ -130,12 +130,12 @@ class SlowUse:
         job: JobId,
         runs: Sequence[tuple[str, Run]],
         last_us: int,
-        tells: Callable[[tuple[str, Run]], bool],
+        reports_target: Callable[[tuple[str, Run]], bool],
     ) -> _Later | None:
         later = [each for each in runs if each[1].times is not None and each[1].times.seen.first_us > last_us]
         going_on = [each for each in later if self._is_running(job, each[1])]
         completed = [each for each in later if each not in going_on and self._state(each[1]) == "COMPLETE"]
-        without = [each for each in (*completed, *going_on) if tells(each) or self._reads_others(each[1])]
+        without = [each for each in (*completed, *going_on) if reports_target(each) or self._reads_others(each[1])]
         counted = without or completed
         return _Later(last_us, frozenset(run_id for run_id, _ in counted), bool(without)) if counted else None
 

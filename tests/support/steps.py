@@ -12,5 +12,5 @@ def outcome(steps: Generator[object, None, ThingT]) -> ThingT:
         try:
             next(steps)
         except StopIteration as end:
-            found: ThingT = end.value
-            return found
+            result: ThingT = end.value
+            return result

@@ -9,7 +9,7 @@ from tests.support.service import Service
 
 
 class Watch(Program):
-    """`headwater watch …`, which can be started and killed; `arguments` say what to watch."""
+    """`headwater watch …`, which can be started and killed; `arguments` name the target."""
 
     def __init__(self, home: Path, service: Service, *arguments: str, lost_after_s: int = 5) -> None:
         super().__init__(home)
@@ -43,7 +43,7 @@ class Watch(Program):
     def transitions(self, job: str) -> list[str]:
         """The job's reported transitions, without the RUNNINGs between; each once, by time.
 
-        A watcher that was killed before it saved an end reports the end again, possibly with more figures.
+        A watcher that was killed before it saved a run's end reports that end again, possibly with more figures.
         """
         reported = {
             (event["eventTime"], event["eventType"]): event["run"]["facets"]["headwater_run"].get("stopReason", "")

@@ -23,8 +23,8 @@ def grouped(size: int) -> Body:
 def joined(size: int, of: str = "visits", into: str = "sums") -> Body:
     """A run that derives each column from all that it reads."""
     how = [{"type": "DIRECT", "subtype": "AGGREGATION"}]
-    whole = {"namespace": "lake", "name": f"{of}-{size}", "type": "DATASET", "transformations": how}
-    lineage_columns = facet(fields={name: {"inputs": [whole]} for name in named(size)}, inputs=[])
+    all_columns = {"namespace": "lake", "name": f"{of}-{size}", "type": "DATASET", "transformations": how}
+    lineage_columns = facet(fields={name: {"inputs": [all_columns]} for name in named(size)}, inputs=[])
     read = dataset(f"{of}-{size}", schema=schema(*named(size)))
     written = dataset(f"{into}-{size}", schema=schema(*named(size)), lineage=lineage_columns)
     return ran(f"join-{into}", f"j-{into}-{size}", 2, [read], [written])

@@ -143,7 +143,7 @@ def test_a_run_left_open_by_a_crash_is_closed_as_of_when_it_was_last_seen_and_an
 
     agent.start()
 
-    closed = agent.comes_to(open_run, "failed")
+    closed = agent.wait_for(open_run, "failed")
     assert (closed["stop"]["reason"], closed["endedAt"]) == ("crashed", "2026-05-22T14:23:11.250Z")
     assert agent.execution(ended_run)["state"] == "completed"
     events = [json.loads(line) for line in (agent.home / "events.jsonl").read_bytes().splitlines()]

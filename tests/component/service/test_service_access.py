@@ -23,7 +23,7 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
+from tests.support.app import LOG_KEY, RUN, START_US, Response, dataset, event, facet, schema, serving
 from tests.support.callers import Caller, caller, guarded
 from tests.support.reads import answer_schema
 
@@ -619,7 +619,7 @@ def test_a_restricted_column_named_like_a_key_of_the_format_changes_no_key_of_an
     assert [each["name"].partition("-")[0] for each in shown] == ["restricted", "restricted", "number"]
 
 
-def keys_of(answer: Answer) -> list[str]:
+def keys_of(answer: Response) -> list[str]:
     return sorted(keys(answer.json())) if answer.headers["content-type"] == "application/json" else []
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.app import Answer, dataset, event, facet, schema
+from tests.support.app import Response, dataset, event, facet, schema
 from tests.support.callers import Caller, caller, guarded
 
 HIDDEN = [f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in range(4)]

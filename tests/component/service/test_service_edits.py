@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from headwater.graph.walk import reachable
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Answer, Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.app import Body, Response, dataset, event, facet, get, post, schema, served, serving
 from tests.support.logs import logs
 from tests.support.reads import read_everything
 

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Answer, dataset, event, facet, get, post, schema, serving
+from tests.support.app import Response, dataset, event, facet, get, post, schema, serving
 
 ORDERS, TABLE = {"namespace": "s3://b", "name": "wh/orders"}, {"namespace": "glue", "name": "sales.orders"}
 

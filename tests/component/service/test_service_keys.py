@@ -16,7 +16,7 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import START_US, Answer, event, get, serving
+from tests.support.app import START_US, Response, event, get, serving
 
 NODE = "11111111-1111-1111-1111-111111111111"
 KEY = NodeKey.from_seed(NODE, bytes(32))

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from tests.support.app import Answer, served
+from tests.support.app import Response, served
 from tests.support.marquez import Recording
 
 _NO_FACETS_YET = "Marquez shows a job's facets only once a run has ended"
@@ -95,7 +95,7 @@ def send(client: TestClient, pair: Mapping[str, Any], recording: Recording) -> A
     """Send the request of a recorded pair, with our UUIDs in place of Marquez's."""
     body = None if pair["request"] is None else json.dumps(pair["request"])
     headers = {"content-type": "application/json"} if body else {}
-    return client.request(pair["method"], recording.in_our_words(pair["path"]), content=body, headers=headers)
+    return client.request(pair["method"], recording.with_our_uuids(pair["path"]), content=body, headers=headers)
 
 
 def test_jobs_are_listed_by_the_state_of_their_newest_run(shared: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from starlette.testclient import TestClient
 
-from tests.support.app import RUN, Answer, event, get, post, served
+from tests.support.app import RUN, Response, event, get, post, served
 from tests.support.reads import ENDLESS, documented_operations
 from tests.support.service import running
 

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
-from tests.support.lineage_text import Seen, seen
+from tests.support.lineage_text import LineageText, as_text
 
 
 class Case(NamedTuple):
@@ -21,11 +21,11 @@ class Case(NamedTuple):
     gaps: tuple[str, ...] = ()
 
 
-def lineage_of_query(frame: DataFrame) -> Seen:
+def lineage_of_query(frame: DataFrame) -> LineageText:
     return lineage_of_plan(frame._jdf.queryExecution().analyzed())
 
 
-def lineage_of_command(frame: DataFrame, command: str) -> Seen:
+def lineage_of_command(frame: DataFrame, command: str) -> LineageText:
     """The lineage of a command as the analyser leaves it; it is not run."""
     session = frame.sparkSession._jsparkSession
     skip = frame.sparkSession._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
@@ -33,13 +33,13 @@ def lineage_of_command(frame: DataFrame, command: str) -> Seen:
     return lineage_of_plan(session.sessionState().executePlan(parsed, skip).analyzed())
 
 
-def lineage_of_plan(analyzed: Any) -> Seen:  # noqa: ANN401  (a Java object)
+def lineage_of_plan(analyzed: Any) -> LineageText:  # noqa: ANN401  (a Java object)
     names = jvm_names(analyzed)
 
     def name_of(leaf: Leaf) -> str | None:
         return names.get(leaf.key) if leaf.key is not None else None
 
-    return seen(column_lineage(parse_plan(analyzed.toJSON()), name_of), name_of)
+    return as_text(column_lineage(parse_plan(analyzed.toJSON()), name_of), name_of)
 
 
 def jvm_names(analyzed: Any) -> dict[int, str]:  # noqa: ANN401

@@ -18,7 +18,7 @@ from sqlglot.lineage import lineage
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 
-from tests.support.lineage_text import Seen
+from tests.support.lineage_text import LineageText
 
 pytestmark = pytest.mark.spark
 
@@ -88,7 +88,7 @@ def test_an_insert_of_a_benchmarks_query_has_the_columns_that_sqlglot_finds(tabl
     assert columns == {**by_sqlglot(QUERIES[name], TABLES[benchmark]), **settled(name)}
 
 
-def inserted(session: SparkSession, name: str) -> Seen:
+def inserted(session: SparkSession, name: str) -> LineageText:
     """The lineage of the query, inserted into a table with its columns; analysed, not run."""
     benchmark, _, number = name.partition(".")
     session.sql(f"USE lineage.{benchmark}")

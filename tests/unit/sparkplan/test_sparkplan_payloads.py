@@ -5,7 +5,7 @@ from sparkplan_plans import Entry, alias, column, function, literal, operator, p
 
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
-from tests.support.lineage_text import Seen, expected, seen
+from tests.support.lineage_text import LineageText, as_text, expected
 
 STRUCT = {"type": "struct", "fields": [{"name": "id", "type": "long"}, {"name": "price", "type": "double"}]}
 
@@ -24,8 +24,8 @@ def record() -> list[Entry]:
     return [{**column("record", 3)[0], "dataType": STRUCT}]
 
 
-def lineage(plan: list[Entry]) -> Seen:
-    return seen(column_lineage(parse_plan(text(plan)), lambda _: "orders"), lambda _: "orders")
+def lineage(plan: list[Entry]) -> LineageText:
+    return as_text(column_lineage(parse_plan(text(plan)), lambda _: "orders"), lambda _: "orders")
 
 
 @pytest.mark.parametrize("parser", ["JsonToStructs", "AvroDataToCatalyst", "FromAvro"])

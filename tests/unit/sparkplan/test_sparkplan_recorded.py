@@ -13,7 +13,7 @@ from headwater.errors import InvalidInputError
 from headwater.graph.sparkplan.leaves import Leaf, leaves
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
-from tests.support.lineage_text import expected, seen
+from tests.support.lineage_text import as_text, expected
 
 
 def table(leaf: Leaf) -> str | None:
@@ -29,7 +29,7 @@ def test_a_recorded_plan_has_the_lineage_that_its_statement_says(recorded: Path)
 
     lineage = column_lineage(parse_plan(json.dumps(case["plan"])), table)
 
-    assert seen(lineage, table) == expected(case["columns"], case["rows"])
+    assert as_text(lineage, table) == expected(case["columns"], case["rows"])
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.stem)

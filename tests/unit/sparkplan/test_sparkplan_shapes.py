@@ -8,7 +8,7 @@ from sparkplan_plans import Entry, alias, column, function, literal, operator, p
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import PlanLineage, column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
-from tests.support.lineage_text import Seen, expected, seen
+from tests.support.lineage_text import LineageText, as_text, expected
 
 
 def named(leaf: Leaf) -> str | None:
@@ -20,8 +20,8 @@ def lineage_of(plan: list[Entry]) -> PlanLineage[str]:
     return column_lineage(parse_plan(text(plan)), named)
 
 
-def seen_in(plan: list[Entry]) -> Seen:
-    return seen(lineage_of(plan), named)
+def seen_in(plan: list[Entry]) -> LineageText:
+    return as_text(lineage_of(plan), named)
 
 
 def chain(depth: int) -> list[Entry]:

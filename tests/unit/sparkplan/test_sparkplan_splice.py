@@ -8,7 +8,7 @@ from headwater.graph.sparkplan.leaves import Attribute, Leaf
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from headwater.graph.sparkplan.splice import with_query
-from tests.support.lineage_text import expected, seen
+from tests.support.lineage_text import as_text, expected
 
 Entry = dict[str, Any]
 
@@ -40,7 +40,7 @@ def test_a_plan_over_a_querys_rows_reaches_what_the_query_reads() -> None:
 
     whole = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
 
-    assert seen(column_lineage(parse_plan(whole), name_of), name_of) == expected({"twice": "orders.price"})
+    assert as_text(column_lineage(parse_plan(whole), name_of), name_of) == expected({"twice": "orders.price"})
 
 
 def test_rows_with_other_columns_stay_rows() -> None:
