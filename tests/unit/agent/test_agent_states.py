@@ -1,4 +1,4 @@
-"""An execution's states: what may follow what, and what a report that comes late or twice does."""
+"""An execution's states: possible transitions, and the effect of late or repeated reports."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -33,9 +33,9 @@ PENDING = Execution(
     run_id="01a1fd5c-bf4f-7259-9205-000000000001", job_id=1, version=1, trigger="deploy", created_at=NOON
 )
 
-HAPPENINGS: dict[str, StateEvent] = {
+EVENTS: dict[str, StateEvent] = {
     "sent": Dispatched(),
-    "told": StartReported(),
+    "started": StartReported(),
     "seen well": StatusReported({}, Health()),
     "seen troubled": StatusReported({}, TROUBLED),
     "stop asked": StopAsked(Stop("stopped", "ann", "closed")),
@@ -56,56 +56,56 @@ MAY_FOLLOW: dict[State, set[State]] = {
     "failed": set(),
     "stopped": set(),
 }
-"""As the drawing in states.py has it."""
+"""As drawn in states.py."""
 
 
-def come_to(*names: str) -> Execution:
-    one = PENDING
+def execution_after(*names: str) -> Execution:
+    execution = PENDING
     for number, name in enumerate(names):
-        one = after(one, HAPPENINGS[name], NOON + timedelta(seconds=number))
-    return one
+        execution = after(execution, EVENTS[name], NOON + timedelta(seconds=number))
+    return execution
 
 
 @pytest.mark.parametrize(
-    ("happened", "state"),
+    ("names", "state"),
     [
         ([], "pending"),
         (["sent"], "starting"),
-        (["sent", "told"], "running"),
-        (["sent", "told", "seen troubled"], "degraded"),
-        (["sent", "told", "seen troubled", "seen well"], "running"),
-        (["sent", "told", "complete"], "completed"),
+        (["sent", "started"], "running"),
+        (["sent", "started", "seen troubled"], "degraded"),
+        (["sent", "started", "seen troubled", "seen well"], "running"),
+        (["sent", "started", "complete"], "completed"),
         (["sent", "fail"], "failed"),
-        (["sent", "told", "stop asked"], "stopping"),
-        (["sent", "told", "stop asked", "abort"], "stopped"),
+        (["sent", "started", "stop asked"], "stopping"),
+        (["sent", "started", "stop asked", "abort"], "stopped"),
         (["stop asked"], "stopped"),
-        (["sent", "told", "lost"], "lost"),
-        (["sent", "told", "lost", "closed"], "failed"),
+        (["sent", "started", "lost"], "lost"),
+        (["sent", "started", "lost", "closed"], "failed"),
     ],
 )
-def test_what_happens_to_an_execution_brings_it_to_a_state(happened: list[str], state: State) -> None:
-    assert come_to(*happened).state == state
+def test_events_bring_an_execution_to_a_state(names: list[str], state: State) -> None:
+    assert execution_after(*names).state == state
 
 
-def test_work_that_was_done_before_the_stop_reached_it_is_complete_and_nobody_stopped_it() -> None:
-    one = come_to("sent", "told", "stop asked", "complete")
+def test_work_that_completed_before_the_stop_is_completed_without_a_stop() -> None:
+    execution = execution_after("sent", "started", "stop asked", "complete")
 
-    assert (one.state, one.stop) == ("completed", None)
+    assert (execution.state, execution.stop) == ("completed", None)
 
 
-def test_the_first_to_stop_an_execution_is_the_one_who_did() -> None:
-    twice = after(come_to("sent", "told", "stop asked"), StopAsked(Stop("superseded")), NOON)
+def test_the_first_stop_of_an_execution_is_recorded() -> None:
+    execution = after(execution_after("sent", "started", "stop asked"), StopAsked(Stop("superseded")), NOON)
 
-    assert twice.stop == Stop("stopped", "ann", "closed")
+    assert execution.stop == Stop("stopped", "ann", "closed")
 
 
 def test_a_lost_execution_ended_when_it_was_last_seen() -> None:
-    one = come_to("sent", "told", "seen well", "lost", "closed")
+    execution = execution_after("sent", "started", "seen well", "lost", "closed")
 
-    assert (one.ended_at, one.stop) == (NOON + timedelta(seconds=2), Stop("crashed"))
+    assert (execution.ended_at, execution.stop) == (NOON + timedelta(seconds=2), Stop("crashed"))
 
 
-def test_a_lost_execution_whose_end_cannot_be_sent_says_that_its_run_stays_open_and_why() -> None:
+def test_a_lost_execution_whose_end_cannot_be_sent_has_an_error_that_its_run_stays_open() -> None:
     lost = after(after(after(PENDING, Dispatched(), NOON), StartReported(), NOON), Lost(), NOON)
 
     closed = after(lost, Closed("the environment variable SHOP is not set"), NOON)
@@ -115,42 +115,45 @@ def test_a_lost_execution_whose_end_cannot_be_sent_says_that_its_run_stays_open_
     assert "stays open in lineage: cannot send its end: the environment variable SHOP is not set" in closed.error
 
 
-def test_an_outcome_that_is_found_after_a_crash_counts_for_a_lost_execution() -> None:
-    assert come_to("sent", "told", "lost", "complete").state == "completed"
+def test_a_lost_execution_gets_the_outcome_that_is_found_after_a_crash() -> None:
+    assert execution_after("sent", "started", "lost", "complete").state == "completed"
 
 
 def test_dropped_events_leave_an_execution_degraded() -> None:
     dropped = Health(delivered={"http": 5}, dropped={"spool_full": 1})
 
-    assert after(come_to("sent", "told"), StatusReported({}, dropped), NOON).state == "degraded"
+    assert after(execution_after("sent", "started"), StatusReported({}, dropped), NOON).state == "degraded"
 
 
-def test_events_that_wait_without_an_error_are_no_trouble() -> None:
+def test_waiting_events_without_an_error_are_good_health() -> None:
     assert Health(waiting=2).is_good
 
 
-@given(st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=12), st.sampled_from(sorted(HAPPENINGS)))
-def test_any_order_of_happenings_only_makes_transitions_that_are_drawn(names: list[str], last: str) -> None:
-    before = come_to(*names)
+@given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=12), st.sampled_from(sorted(EVENTS)))
+def test_any_order_of_events_makes_only_the_drawn_transitions(names: list[str], last: str) -> None:
+    before = execution_after(*names)
 
-    one = after(before, HAPPENINGS[last], NOON)
+    execution = after(before, EVENTS[last], NOON)
 
-    assert one.state == before.state or one.state in MAY_FOLLOW[before.state]
-    assert one.is_over == (one.state in ENDED) == (one.ended_at is not None)
-
-
-@given(st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=12), st.sampled_from(sorted(HAPPENINGS)))
-def test_what_has_ended_stays_as_it_is(names: list[str], last: str) -> None:
-    ended = come_to(*names, "sent", "abort", "closed")
-
-    assert not ended.is_over or after(ended, HAPPENINGS[last], NOON + timedelta(hours=1)) is ended
+    assert execution.state == before.state or execution.state in MAY_FOLLOW[before.state]
+    assert execution.is_over == (execution.state in ENDED) == (execution.ended_at is not None)
 
 
-@given(st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=12))
+@given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=12), st.sampled_from(sorted(EVENTS)))
+def test_an_ended_execution_does_not_change(names: list[str], last: str) -> None:
+    ended = execution_after(*names, "sent", "abort", "closed")
+
+    assert not ended.is_over or after(ended, EVENTS[last], NOON + timedelta(hours=1)) is ended
+
+
+@given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=12))
 def test_a_change_of_health_changes_nothing_else(names: list[str]) -> None:
-    one = come_to(*names)
+    execution = execution_after(*names)
 
-    assert replace(after(one, HealthChanged(TROUBLED), NOON + timedelta(hours=1)), health=one.health) == one
+    assert (
+        replace(after(execution, HealthChanged(TROUBLED), NOON + timedelta(hours=1)), health=execution.health)
+        == execution
+    )
 
 
 def test_every_state_is_reached_and_drawn() -> None:
@@ -158,30 +161,30 @@ def test_every_state_is_reached_and_drawn() -> None:
     assert {"pending"}.union(*MAY_FOLLOW.values()) == set(get_args(State))
 
 
-def test_events_that_went_out_later_wait_no_more_and_the_last_takes_the_trouble_away() -> None:
-    one = TROUBLED.after(DeliveryCounts({"http": 2}))
+def test_late_deliveries_reduce_the_waiting_and_the_last_clears_the_error() -> None:
+    health = TROUBLED.after(DeliveryCounts({"http": 2}))
 
-    assert one == Health({"http": 2}, 1, {}, "timed out")
-    assert one.after(DeliveryCounts({"http": 1})) == Health({"http": 3})
-    assert one.after(DeliveryCounts({"http": 1})).is_good
+    assert health == Health({"http": 2}, 1, {}, "timed out")
+    assert health.after(DeliveryCounts({"http": 1})) == Health({"http": 3})
+    assert health.after(DeliveryCounts({"http": 1})).is_good
 
 
-def test_an_event_that_was_refused_later_is_dropped_and_says_why() -> None:
-    one = TROUBLED.after(DeliveryCounts({"http": 2}, refused=1, why="422 no such run"))
+def test_an_event_that_is_refused_late_is_counted_as_dropped_with_the_reason() -> None:
+    health = TROUBLED.after(DeliveryCounts({"http": 2}, refused=1, why="422 no such run"))
 
-    assert one == Health({"http": 2}, 0, {"refused": 1}, "422 no such run")
-    assert one.without_waiting() == one
+    assert health == Health({"http": 2}, 0, {"refused": 1}, "422 no such run")
+    assert health.without_waiting() == health
 
 
 def test_a_later_change_of_health_applies_to_ended_executions_only() -> None:
-    over = after(come_to("sent", "told"), Ended("COMPLETE", None, {}, TROUBLED), NOON)
-    under_way = come_to("sent", "told")
+    over = after(execution_after("sent", "started"), Ended("COMPLETE", None, {}, TROUBLED), NOON)
+    running = execution_after("sent", "started")
 
     assert after(over, HealthChanged(Health({"http": 3})), NOON).health == Health({"http": 3})
-    assert after(under_way, HealthChanged(TROUBLED), NOON) is under_way
+    assert after(running, HealthChanged(TROUBLED), NOON) is running
 
 
-def test_the_events_that_told_of_a_crash_wait_beside_those_of_the_run() -> None:
-    lost = after(after(come_to("sent", "told"), StatusReported({}, TROUBLED), NOON), Lost(), NOON)
+def test_waiting_events_of_a_crash_add_to_those_of_the_run() -> None:
+    lost = after(after(execution_after("sent", "started"), StatusReported({}, TROUBLED), NOON), Lost(), NOON)
 
     assert after(lost, Closed(None, 2, "refused"), NOON).health == Health({}, 5, {}, "refused")

@@ -1,4 +1,4 @@
-"""What records of Connect's topics mean for runs. The sequences are those that Kafka Connect 4.3.1 writes."""
+"""Runs derived from the records of Connect's topics. The sequences are those that Kafka Connect 4.3.1 writes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,7 +25,7 @@ SINK = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics": "line
 HOUR_MS = 3_600_000
 
 
-def lives() -> Lifecycles:
+def new_lifecycles() -> Lifecycles:
     return Lifecycles("kafka-connect", deciding_properties())
 
 
@@ -34,7 +34,7 @@ def status(time_ms: int, state: str | None, task: int | None = None, trace: str 
 
 
 def started(tasks: int = 3) -> list[Record]:
-    """What is written when a connector is created."""
+    """The records written when a connector is created."""
     return [
         Configured("archive", 1000, SINK),
         status(1010, "RUNNING"),
@@ -43,21 +43,21 @@ def started(tasks: int = 3) -> list[Record]:
     ]
 
 
-def told_by(records: Iterable[Record], by: Lifecycles | None = None) -> list[RunUpdate]:
-    by = by or lives()
-    return [told for record in records for told in by.apply(record)]
+def updates_from(records: Iterable[Record], lifecycles: Lifecycles | None = None) -> list[RunUpdate]:
+    lifecycles = lifecycles or new_lifecycles()
+    return [update for record in records for update in lifecycles.apply(record)]
 
 
-def states(told: Sequence[RunUpdate]) -> list[str]:
-    return [each.state for each in told]
+def states(updates: Sequence[RunUpdate]) -> list[str]:
+    return [each.state for each in updates]
 
 
-def passed(by: Lifecycles, now_ms: int, workers: Workers | None = None) -> list[RunUpdate]:
-    return by.tick(now_ms, workers, heartbeat_ms=60_000, lost_after_ms=30_000)
+def ticked(lifecycles: Lifecycles, now_ms: int, workers: Workers | None = None) -> list[RunUpdate]:
+    return lifecycles.tick(now_ms, workers, heartbeat_ms=60_000, lost_after_ms=30_000)
 
 
 def test_one_run_from_start_to_stop_however_many_tasks() -> None:
-    told = told_by(
+    updates = updates_from(
         [
             *started(tasks=3),
             TopicActive("archive", 1100, "lines"),
@@ -69,28 +69,28 @@ def test_one_run_from_start_to_stop_however_many_tasks() -> None:
         ]
     )
 
-    assert states(told) == ["START", "RUNNING", "RUNNING", "RUNNING", "RUNNING", "ABORT"]
-    assert len({each.run_id for each in told}) == 1
-    assert (told[0].time_ms, told[-1].time_ms, told[-1].stop_reason) == (1010, 2010, "stopped")
-    assert told[-1].topics == ("lines",)
+    assert states(updates) == ["START", "RUNNING", "RUNNING", "RUNNING", "RUNNING", "ABORT"]
+    assert len({each.run_id for each in updates}) == 1
+    assert (updates[0].time_ms, updates[-1].time_ms, updates[-1].stop_reason) == (1010, 2010, "stopped")
+    assert updates[-1].topics == ("lines",)
 
 
-def test_a_run_that_begins_in_the_millisecond_of_one_that_failed_is_another() -> None:
-    by = lives()
-    told_by([Configured("archive", 1000, SINK), TaskCount("archive", 1000, 1)], by)
+def test_a_run_that_starts_in_the_millisecond_of_a_failed_one_is_a_new_run() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([Configured("archive", 1000, SINK), TaskCount("archive", 1000, 1)], lifecycles)
 
-    told = told_by([status(1010, "FAILED", trace="no database"), status(1010, "RUNNING", task=0)], by)
+    updates = updates_from([status(1010, "FAILED", trace="no database"), status(1010, "RUNNING", task=0)], lifecycles)
 
-    assert states(told) == ["START", "FAIL", "START"]
-    assert told[0].run_id == told[1].run_id != told[2].run_id
-    assert told[2].time_ms == 1011
+    assert states(updates) == ["START", "FAIL", "START"]
+    assert updates[0].run_id == updates[1].run_id != updates[2].run_id
+    assert updates[2].time_ms == 1011
 
 
 def test_a_restart_a_rebalance_and_a_pause_end_nothing() -> None:
-    by = lives()
-    before = told_by(started(1), by)
+    lifecycles = new_lifecycles()
+    before = updates_from(started(1), lifecycles)
 
-    told = told_by(
+    updates = updates_from(
         [
             *(status(2000 + n, state) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
             *(status(2010 + n, state, 0) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
@@ -101,56 +101,60 @@ def test_a_restart_a_rebalance_and_a_pause_end_nothing() -> None:
             status(4010, "RUNNING"),
             status(4020, "RUNNING", 0),
         ],
-        by,
+        lifecycles,
     )
 
-    assert set(states(told)) == {"RUNNING"}
-    assert {each.run_id for each in told} == {before[0].run_id}
-    assert [each.condition for each in told].count("PAUSED") == 1
+    assert set(states(updates)) == {"RUNNING"}
+    assert {each.run_id for each in updates} == {before[0].run_id}
+    assert [each.condition for each in updates].count("PAUSED") == 1
 
 
-def test_a_connector_that_fails_before_its_first_record_is_told() -> None:
-    told = told_by(
+def test_a_connector_that_fails_before_its_first_record_is_reported() -> None:
+    updates = updates_from(
         [Configured("archive", 1000, SINK), status(1010, "FAILED", trace="java.net.ConnectException: refused")]
     )
 
-    assert states(told) == ["START", "FAIL"]
-    assert [each.time_ms for each in told] == [1010, 1010]
-    assert told[1].trace == "java.net.ConnectException: refused"
+    assert states(updates) == ["START", "FAIL"]
+    assert [each.time_ms for each in updates] == [1010, 1010]
+    assert updates[1].trace == "java.net.ConnectException: refused"
 
 
-def test_one_task_of_three_that_fails_is_told_and_only_all_of_them_end_the_run() -> None:
-    by = lives()
-    told_by(started(3), by)
+def test_a_failed_task_is_reported_and_only_when_all_have_failed_the_run_ends() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(3), lifecycles)
 
-    one = told_by([status(2000, "FAILED", 1, "java.lang.Error: a")], by)
-    all_of_them = told_by([status(2010, "FAILED", 0, "b"), status(2020, "FAILED", 2, "c")], by)
+    one_failed = updates_from([status(2000, "FAILED", 1, "java.lang.Error: a")], lifecycles)
+    all_of_them = updates_from([status(2010, "FAILED", 0, "b"), status(2020, "FAILED", 2, "c")], lifecycles)
 
-    assert states(one) == ["RUNNING"]
-    assert {number: task.state for number, task in one[0].tasks.items()} == {0: "RUNNING", 1: "FAILED", 2: "RUNNING"}
+    assert states(one_failed) == ["RUNNING"]
+    assert {number: task.state for number, task in one_failed[0].tasks.items()} == {
+        0: "RUNNING",
+        1: "FAILED",
+        2: "RUNNING",
+    }
     assert states(all_of_them) == ["RUNNING", "FAIL"]
     assert all_of_them[-1].trace == "b"  # of the first task
 
 
-def test_a_failed_task_that_is_restarted_alone_begins_another_run() -> None:
-    by = lives()
-    first = told_by([*started(1), status(2000, "FAILED", 0, "boom")], by)
+def test_a_failed_task_that_is_restarted_alone_starts_a_new_run() -> None:
+    lifecycles = new_lifecycles()
+    first = updates_from([*started(1), status(2000, "FAILED", 0, "boom")], lifecycles)
 
-    again = told_by([status(3000, "RESTARTING", 0), status(3010, "RUNNING", 0)], by)
+    restarted = updates_from([status(3000, "RESTARTING", 0), status(3010, "RUNNING", 0)], lifecycles)
 
     assert states(first)[-1] == "FAIL"
-    assert states(again) == ["START"]
-    assert again[0].run_id != first[0].run_id
+    assert states(restarted) == ["START"]
+    assert restarted[0].run_id != first[0].run_id
 
 
-def test_another_topic_is_another_run_and_more_tasks_are_not() -> None:
-    by = lives()
-    told_by([*started(1), TopicActive("archive", 1100, "lines")], by)
+def test_another_topic_starts_a_new_run_and_more_tasks_do_not() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([*started(1), TopicActive("archive", 1100, "lines")], lifecycles)
 
-    more_tasks = told_by([Configured("archive", 2000, {**SINK, "tasks.max": "9"})], by)
-    other_topic = told_by(
+    more_tasks = updates_from([Configured("archive", 2000, {**SINK, "tasks.max": "9"})], lifecycles)
+    other_topic = updates_from(
         [Configured("archive", 3000, {**SINK, "topics": "other"}), status(3010, "UNASSIGNED"), status(3020, "RUNNING")],
-        by,
+        lifecycles,
     )
 
     assert more_tasks == []
@@ -160,8 +164,8 @@ def test_another_topic_is_another_run_and_more_tasks_are_not() -> None:
     ]
 
 
-def test_deleting_ends_the_run_and_what_is_said_afterwards_begins_none() -> None:
-    told = told_by(
+def test_deleting_ends_the_run_and_later_records_start_none() -> None:
+    updates = updates_from(
         [
             *started(1),
             Configured("archive", 2000, None),
@@ -172,83 +176,83 @@ def test_deleting_ends_the_run_and_what_is_said_afterwards_begins_none() -> None
         ]
     )
 
-    assert (told[-1].state, told[-1].stop_reason) == ("ABORT", "deleted")
+    assert (updates[-1].state, updates[-1].stop_reason) == ("ABORT", "deleted")
 
 
-def test_workers_that_are_gone_end_runs_only_after_a_while_and_say_that_it_is_inferred() -> None:
-    by = lives()
-    told_by(started(1), by)
+def test_missing_workers_end_runs_after_a_while_and_the_end_is_marked_as_inferred() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(1), lifecycles)
 
-    assert passed(by, 40_000, Workers(are_there=False, seen_ms=11_000)) == []
-    (lost,) = passed(by, 41_000, Workers(are_there=False, seen_ms=11_000))
-    back = told_by([status(90_000, "RUNNING"), status(90_010, "RUNNING", 0)], by)
+    assert ticked(lifecycles, 40_000, Workers(are_there=False, seen_ms=11_000)) == []
+    (lost,) = ticked(lifecycles, 41_000, Workers(are_there=False, seen_ms=11_000))
+    back = updates_from([status(90_000, "RUNNING"), status(90_010, "RUNNING", 0)], lifecycles)
 
     assert (lost.state, lost.stop_reason, lost.time_ms, lost.is_inferred) == ("FAIL", "workers lost", 11_000, True)
     assert states(back)[0] == "START"
 
 
-def test_a_run_that_started_since_a_worker_was_seen_last_is_not_taken_for_lost() -> None:
-    by = lives()
-    told_by([*(record._replace(time_ms=record.time_ms + 50_000) for record in started(1))], by)
-    before_it = Workers(are_there=False, seen_ms=11_000)  # the group was looked at before the worker came back
+def test_a_run_that_started_after_a_worker_was_last_seen_is_not_lost() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([*(record._replace(time_ms=record.time_ms + 50_000) for record in started(1))], lifecycles)
+    before_it = Workers(are_there=False, seen_ms=11_000)  # the group was read before the worker came back
 
-    assert passed(by, 55_000, before_it) == []
-    assert states(passed(by, 90_000, before_it)) == ["FAIL"]
+    assert ticked(lifecycles, 55_000, before_it) == []
+    assert states(ticked(lifecycles, 90_000, before_it)) == ["FAIL"]
 
 
-def test_workers_that_said_goodbye_were_shut_down() -> None:
-    by = lives()
-    told_by([*started(1), status(2000, "UNASSIGNED", 0), status(2010, "UNASSIGNED")], by)
+def test_workers_that_unassigned_their_tasks_were_shut_down() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([*started(1), status(2000, "UNASSIGNED", 0), status(2010, "UNASSIGNED")], lifecycles)
 
-    (ended,) = passed(by, 50_000, Workers(are_there=False, seen_ms=2_500))
+    (ended,) = ticked(lifecycles, 50_000, Workers(are_there=False, seen_ms=2_500))
 
     assert (ended.state, ended.stop_reason, ended.is_inferred) == ("ABORT", "workers shut down", True)
 
 
-def test_a_worker_that_nobody_can_see_ends_nothing() -> None:
-    by = lives()
-    told_by(started(1), by)
+def test_without_information_on_workers_no_run_ends() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(1), lifecycles)
 
-    assert states(passed(by, HOUR_MS, None)) == ["RUNNING"]  # the heartbeat
+    assert states(ticked(lifecycles, HOUR_MS, None)) == ["RUNNING"]  # the heartbeat
 
 
-def test_a_source_without_any_task_left_is_done_unless_it_was_being_stopped() -> None:
-    by = lives()
-    told_by(started(1), by)
-    told_by([TaskCount("archive", 2000, 0)], by)
+def test_a_source_without_tasks_is_complete_unless_it_was_being_stopped() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(1), lifecycles)
+    updates_from([TaskCount("archive", 2000, 0)], lifecycles)
 
-    assert passed(by, 3000) == []
-    (done,) = passed(by, 8000)
+    assert ticked(lifecycles, 3000) == []
+    (done,) = ticked(lifecycles, 8000)
 
     assert (done.state, done.time_ms) == ("COMPLETE", 2000)
 
 
-def test_a_connector_that_never_gets_a_task_is_told_once() -> None:
-    by = lives()
-    told_by([Configured("archive", 1000, SINK), status(1010, "RUNNING")], by)
+def test_a_connector_that_never_gets_a_task_is_reported_once() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([Configured("archive", 1000, SINK), status(1010, "RUNNING")], lifecycles)
 
-    assert passed(by, 5000) == []
-    (told,) = passed(by, 12_000)
-    assert (told.state, told.planned_tasks, told.tasks) == ("RUNNING", None, {})
-    assert passed(by, 13_000) == []
+    assert ticked(lifecycles, 5000) == []
+    (update,) = ticked(lifecycles, 12_000)
+    assert (update.state, update.planned_tasks, update.tasks) == ("RUNNING", None, {})
+    assert ticked(lifecycles, 13_000) == []
 
 
 def test_a_status_that_is_read_before_its_configuration_waits_for_it() -> None:
-    told = told_by([status(1010, "RUNNING"), Configured("archive", 1000, SINK)])
+    updates = updates_from([status(1010, "RUNNING"), Configured("archive", 1000, SINK)])
 
-    assert [(each.state, each.time_ms) for each in told] == [("START", 1010)]
-
-
-def test_what_is_cleared_away_behind_a_deleted_connector_leaves_nothing() -> None:
-    by = lives()
-
-    told_by([*started(), Configured("archive", 2000, None), status(2010, None), status(2020, None, 0)], by)
-    told_by([TopicReset("archive", 2030, "lines")], by)
-
-    assert by.connectors == {}
+    assert [(each.state, each.time_ms) for each in updates] == [("START", 1010)]
 
 
-def test_a_topic_that_was_reset_is_told_no_more_until_it_flows_again() -> None:
+def test_records_that_follow_a_deletion_leave_no_connector() -> None:
+    lifecycles = new_lifecycles()
+
+    updates_from([*started(), Configured("archive", 2000, None), status(2010, None), status(2020, None, 0)], lifecycles)
+    updates_from([TopicReset("archive", 2030, "lines")], lifecycles)
+
+    assert lifecycles.connectors == {}
+
+
+def test_a_reset_topic_is_not_reported_until_it_is_active_again() -> None:
     records = [
         *started(1),
         TopicActive("archive", 1100, "old"),
@@ -257,10 +261,10 @@ def test_a_topic_that_was_reset_is_told_no_more_until_it_flows_again() -> None:
         TopicActive("archive", 1400, "old"),
     ]
 
-    assert [each.topics for each in told_by(records)[-3:]] == [("old",), ("lines",), ("lines", "old")]
+    assert [each.topics for each in updates_from(records)[-3:]] == [("old",), ("lines",), ("lines", "old")]
 
 
-def test_a_sink_by_pattern_keeps_the_topics_that_still_fit_when_it_is_configured_anew() -> None:
+def test_a_reconfigured_sink_by_pattern_keeps_the_topics_that_still_match() -> None:
     sink = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics.regex": "shop\\..*"}
     moved = {**sink, "file": "/other.txt", "topics.regex": "shop\\.o.*"}
     records = [
@@ -272,18 +276,18 @@ def test_a_sink_by_pattern_keeps_the_topics_that_still_fit_when_it_is_configured
         status(2010, "RUNNING"),
     ]
 
-    assert [(each.state, each.topics) for each in told_by(records)[-2:]] == [
+    assert [(each.state, each.topics) for each in updates_from(records)[-2:]] == [
         ("ABORT", ("shop.bids", "shop.orders")),
         ("START", ("shop.orders",)),
     ]
 
 
-def test_no_password_is_kept() -> None:
+def test_no_password_is_stored() -> None:
     secrets = {"connection.url": "jdbc:postgresql://ann:hunter2@db/shop", "connection.password": "hunter2"}
-    by = lives()
-    told = told_by([Configured("archive", 1, {**SINK, **secrets}), status(2, "RUNNING")], by)
+    lifecycles = new_lifecycles()
+    updates = updates_from([Configured("archive", 1, {**SINK, **secrets}), status(2, "RUNNING")], lifecycles)
 
-    assert "hunter2" not in repr((told, by.connectors))
+    assert "hunter2" not in repr((updates, lifecycles.connectors))
 
 
 RECORDS = st.lists(
@@ -305,24 +309,26 @@ RECORDS = st.lists(
 
 
 @given(RECORDS, st.integers(0, 40))
-def test_whatever_is_written_each_run_starts_once_ends_once_and_is_told_the_same_again(
+def test_any_records_give_runs_that_start_once_and_end_once_also_after_a_restart(
     records: list[Record], cut: int
 ) -> None:
-    by = lives()
-    told = told_by(records[:cut], by)
-    told += told_by(records[cut:], Lifecycles("kafka-connect", deciding_properties(), by.connectors.values()))
+    lifecycles = new_lifecycles()
+    updates = updates_from(records[:cut], lifecycles)
+    updates += updates_from(
+        records[cut:], Lifecycles("kafka-connect", deciding_properties(), lifecycles.connectors.values())
+    )
 
-    assert told == told_by(records)
-    assert [each.time_ms for each in told] == sorted(each.time_ms for each in told)
-    for run in {each.run_id for each in told}:
-        own = states([each for each in told if each.run_id == run])
-        assert own[0] == "START"
-        assert own.count("START") == 1
-        assert all(state == "RUNNING" for state in own[1:-1])
+    assert updates == updates_from(records)
+    assert [each.time_ms for each in updates] == sorted(each.time_ms for each in updates)
+    for run in {each.run_id for each in updates}:
+        run_states = states([each for each in updates if each.run_id == run])
+        assert run_states[0] == "START"
+        assert run_states.count("START") == 1
+        assert all(state == "RUNNING" for state in run_states[1:-1])
 
 
-def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_delivered() -> None:
-    told = told_by(
+def test_a_tables_snapshot_is_reported_with_the_offsets_that_all_tasks_had_delivered() -> None:
+    updates = updates_from(
         [
             *started(2),
             Delivered("archive", 2000, {"orders/0": 10}),
@@ -334,8 +340,12 @@ def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_de
         ]
     )
 
-    commits = [each.commits["raw.orders"] for each in told if each.commits]
-    assert [(each.state, each.time_ms) for each in told[-3:]] == [("RUNNING", 2020), ("RUNNING", 3010), ("ABORT", 4000)]
+    commits = [each.commits["raw.orders"] for each in updates if each.commits]
+    assert [(each.state, each.time_ms) for each in updates[-3:]] == [
+        ("RUNNING", 2020),
+        ("RUNNING", 3010),
+        ("ABORT", 4000),
+    ]
     assert [commit.snapshot for commit in commits] == ["11", "12", "12"]
     assert [commit.offsets for commit in commits[:2]] == [
         {"orders/0": 10, "orders/1": 7},
@@ -343,35 +353,35 @@ def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_de
     ]
 
 
-def test_a_commit_of_another_clusters_sink_or_of_a_run_that_is_over_tells_nothing() -> None:
-    by = lives()
-    told_by([*started(), TargetState("archive", 2000, "STOPPED")], by)
+def test_a_commit_of_another_clusters_sink_or_after_the_end_gives_no_update() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([*started(), TargetState("archive", 2000, "STOPPED")], lifecycles)
 
-    told = told_by(
+    updates = updates_from(
         [Committed("archive", 2010, "c", "t", "1"), Committed("elsewhere", 2010, "c", "t", "2")],
-        by,
+        lifecycles,
     )
 
-    assert told == []
-    assert set(by.connectors) == {"archive"}
+    assert updates == []
+    assert set(lifecycles.connectors) == {"archive"}
 
 
-def test_a_connector_of_which_every_task_had_failed_begins_one_run_when_it_is_mended() -> None:
-    by = lives()
-    failed = told_by([*started(2), *(status(2000 + task, "FAILED", task) for task in range(2))], by)
+def test_a_connector_whose_tasks_had_all_failed_starts_one_run_when_it_is_reconfigured() -> None:
+    lifecycles = new_lifecycles()
+    failed = updates_from([*started(2), *(status(2000 + task, "FAILED", task) for task in range(2))], lifecycles)
 
-    told = told_by(
+    updates = updates_from(
         [
             Configured("archive", 3000, {**SINK, "tasks.max": "2", "flush.size": "10"}),
             status(3010, "RUNNING"),
             TaskCount("archive", 3020, 2),
             *(status(3030 + task, "RUNNING", task) for task in range(2)),
         ],
-        by,
+        lifecycles,
     )
 
     assert states(failed)[-1] == "FAIL"
-    assert states(told) == ["START", "RUNNING", "RUNNING"]
+    assert states(updates) == ["START", "RUNNING", "RUNNING"]
 
 
 def all_failed(tasks: int = 2) -> list[Record]:
@@ -391,48 +401,48 @@ STILL_FAILED: dict[str, list[Record]] = {
 }
 
 
-@pytest.mark.parametrize("happens", STILL_FAILED.values(), ids=STILL_FAILED.keys())
-def test_a_connector_of_which_every_task_has_failed_stays_failed_until_a_task_is_started(happens: list[Record]) -> None:
-    by = lives()
-    told_by(all_failed(), by)
+@pytest.mark.parametrize("records", STILL_FAILED.values(), ids=STILL_FAILED.keys())
+def test_a_connector_whose_tasks_have_all_failed_stays_failed_until_a_task_runs(records: list[Record]) -> None:
+    lifecycles = new_lifecycles()
+    updates_from(all_failed(), lifecycles)
 
-    again = told_by(happens, by)
-    heartbeats = passed(by, HOUR_MS, Workers(are_there=True, seen_ms=HOUR_MS))
-    mended = told_by([status(HOUR_MS, "RUNNING", 1)], by)
+    restarted = updates_from(records, lifecycles)
+    heartbeats = ticked(lifecycles, HOUR_MS, Workers(are_there=True, seen_ms=HOUR_MS))
+    task_started = updates_from([status(HOUR_MS, "RUNNING", 1)], lifecycles)
 
-    assert again + heartbeats == []
-    assert states(mended) == ["START"]
+    assert restarted + heartbeats == []
+    assert states(task_started) == ["START"]
 
 
-def test_tasks_that_are_restarted_in_vain_are_a_run_that_failed_with_the_new_trace() -> None:
-    by = lives()
-    told_by(all_failed(), by)
+def test_tasks_that_fail_again_after_a_restart_are_a_failed_run_with_the_new_trace() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(all_failed(), lifecycles)
 
-    told = told_by(
+    updates = updates_from(
         [
             status(3000, "RESTARTING"),
             *(status(3001, "RESTARTING", task) for task in range(2)),
             status(3010, "RUNNING"),
             *(status(3020 + task, "FAILED", task, "down still") for task in range(2)),
         ],
-        by,
+        lifecycles,
     )
 
-    assert states(told) == ["START", "RUNNING", "FAIL"]
-    assert told[-1].trace == "down still"
+    assert states(updates) == ["START", "RUNNING", "FAIL"]
+    assert updates[-1].trace == "down still"
 
 
-def test_failed_tasks_that_are_restarted_alone_and_in_vain_are_one_run_that_failed() -> None:
-    by = lives()
-    told_by(all_failed(), by)
+def test_tasks_that_fail_again_after_a_restart_of_their_own_are_one_failed_run() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(all_failed(), lifecycles)
 
-    told = told_by([status(3000 + task, "FAILED", task, "down still") for task in range(2)], by)
+    updates = updates_from([status(3000 + task, "FAILED", task, "down still") for task in range(2)], lifecycles)
 
-    assert states(told) == ["START", "FAIL"]
-    assert told[-1].trace == "down still"
+    assert states(updates) == ["START", "FAIL"]
+    assert updates[-1].trace == "down still"
 
 
-def test_a_first_look_at_a_connector_whose_tasks_had_all_failed_tells_that() -> None:
+def test_a_connector_whose_tasks_had_all_failed_is_reported_as_failed_on_first_reading() -> None:
     compacted = [
         Configured("archive", 1000, SINK),
         TaskCount("archive", 1020, 2),
@@ -442,16 +452,16 @@ def test_a_first_look_at_a_connector_whose_tasks_had_all_failed_tells_that() -> 
     configured_later = [*compacted[1:4], Configured("archive", 3000, SINK), compacted[4]]
 
     for records in (compacted, configured_later):
-        told = told_by(records)
+        updates = updates_from(records)
 
-        assert states(told) == ["START", "FAIL"]
-        assert told[-1].trace == "down 0"
+        assert states(updates) == ["START", "FAIL"]
+        assert updates[-1].trace == "down 0"
 
 
-def configured_anew(before: dict[str, str], after: dict[str, str], *topics: str) -> tuple[Lifecycles, list[RunUpdate]]:
-    """What is told of a connector that had to do with these topics and gets other settings; Connect tells each once."""
-    by = lives()
-    told = told_by(
+def reconfigured(before: dict[str, str], after: dict[str, str], *topics: str) -> tuple[Lifecycles, list[RunUpdate]]:
+    """The updates for a connector that used these topics and gets other settings; Connect reports each topic once."""
+    lifecycles = new_lifecycles()
+    updates = updates_from(
         [
             Configured("archive", 1000, before),
             status(1010, "RUNNING"),
@@ -459,9 +469,9 @@ def configured_anew(before: dict[str, str], after: dict[str, str], *topics: str)
             Configured("archive", 2000, after),
             status(2010, "RUNNING"),
         ],
-        by,
+        lifecycles,
     )
-    return by, told
+    return lifecycles, updates
 
 
 ROUTED = {
@@ -481,7 +491,7 @@ ANY = {"connector.class": "com.example.Anything", "value.converter": "one"}
 
 
 @pytest.mark.parametrize(
-    ("before", "changes", "topics", "kept"),
+    ("before", "changes", "topics", "remaining"),
     [
         (ANY, {"value.converter": "other"}, ["views"], ["views"]),
         ({**DEBEZIUM, **ROUTED}, {"table.include.list": "public.orders,public.bids"}, ["orders"], ["orders"]),
@@ -499,44 +509,46 @@ ANY = {"connector.class": "com.example.Anything", "value.converter": "one"}
         (DEBEZIUM, {"topic.prefix": "shop"}, ["srv.public.orders", "heartbeat"], ["heartbeat"]),
     ],
 )
-def test_topics_outlast_a_change_of_settings_unless_these_exclude_them(
-    before: dict[str, str], changes: dict[str, str], topics: list[str], kept: list[str]
+def test_topics_remain_after_a_change_of_settings_unless_it_excludes_them(
+    before: dict[str, str], changes: dict[str, str], topics: list[str], remaining: list[str]
 ) -> None:
-    _, told = configured_anew(before, {**before, **changes}, *topics)
+    _, updates = reconfigured(before, {**before, **changes}, *topics)
 
-    assert [(each.state, each.topics) for each in told[-2:]] == [
+    assert [(each.state, each.topics) for each in updates[-2:]] == [
         ("ABORT", tuple(sorted(topics))),
-        ("START", tuple(sorted(kept))),
+        ("START", tuple(sorted(remaining))),
     ]
 
 
-@pytest.mark.parametrize(("before", "named"), [(SINK, "topics"), (FILE, "topic")])
-def test_a_topic_that_is_named_again_counts_again_and_one_that_was_reset_does_not(
-    before: dict[str, str], named: str
+@pytest.mark.parametrize(("before", "setting"), [(SINK, "topics"), (FILE, "topic")])
+def test_a_topic_that_is_configured_again_is_reported_again_unless_it_was_reset(
+    before: dict[str, str], setting: str
 ) -> None:
-    by, _ = configured_anew(before, {**before, named: "other"}, "lines")
-    twice = [Configured("archive", 3000, {**before, named: "third"}), Configured("archive", 4000, before)]
+    lifecycles, _ = reconfigured(before, {**before, setting: "other"}, "lines")
+    twice = [Configured("archive", 3000, {**before, setting: "third"}), Configured("archive", 4000, before)]
 
-    back = told_by([*twice, status(4010, "RUNNING")], by)
-    told_by([Configured("archive", 5000, {**before, named: "other"}), TopicReset("archive", 5100, "lines")], by)
-    reset = told_by([Configured("archive", 6000, before), status(6010, "RUNNING")], by)
+    back = updates_from([*twice, status(4010, "RUNNING")], lifecycles)
+    updates_from(
+        [Configured("archive", 5000, {**before, setting: "other"}), TopicReset("archive", 5100, "lines")], lifecycles
+    )
+    reset = updates_from([Configured("archive", 6000, before), status(6010, "RUNNING")], lifecycles)
 
     assert (back[-1].state, back[-1].topics) == ("START", ("lines",))
     assert (reset[-1].state, reset[-1].topics) == ("START", ())
 
 
-def test_a_first_look_at_a_sink_leaves_out_a_topic_that_it_had_long_ago() -> None:
+def test_the_first_reading_of_a_sink_omits_a_topic_of_a_former_configuration() -> None:
     records = [TopicActive("archive", 10, "long ago"), TopicActive("archive", 20, "lines"), *started(1)]
 
-    assert told_by(records)[0].topics == ("lines",)
+    assert updates_from(records)[0].topics == ("lines",)
 
 
-def lost(by: Lifecycles) -> RunUpdate:
-    """A connector with one task, of whose workers nothing is seen."""
-    told_by([*started(1), TopicActive("archive", 1100, "lines")], by)
-    passed(by, 20_000)
-    (told,) = passed(by, 90_000, Workers(are_there=False, seen_ms=11_000))
-    return told
+def lost(lifecycles: Lifecycles) -> RunUpdate:
+    """Report the end of a connector with one task, whose workers are not seen."""
+    updates_from([*started(1), TopicActive("archive", 1100, "lines")], lifecycles)
+    ticked(lifecycles, 20_000)
+    (update,) = ticked(lifecycles, 90_000, Workers(are_there=False, seen_ms=11_000))
+    return update
 
 
 PROOFS: dict[str, list[Record]] = {
@@ -549,72 +561,72 @@ PROOFS: dict[str, list[Record]] = {
 }
 
 
-@pytest.mark.parametrize("heard", PROOFS.values(), ids=PROOFS.keys())
-def test_an_end_that_was_inferred_is_taken_back_by_whatever_is_heard_of_the_run(heard: list[Record]) -> None:
-    by = lives()
-    end = lost(by)
+@pytest.mark.parametrize("records", PROOFS.values(), ids=PROOFS.keys())
+def test_an_inferred_end_is_retracted_by_any_later_record_of_the_run(records: list[Record]) -> None:
+    lifecycles = new_lifecycles()
+    end = lost(lifecycles)
 
-    told = told_by(heard, by)
+    updates = updates_from(records, lifecycles)
 
     assert end.is_inferred
-    assert (told[0].state, told[0].is_retraction, told[0].run_id) == ("RUNNING", True, end.run_id)
-    assert [each.is_retraction for each in told[1:]] == [False] * len(told[1:])
+    assert (updates[0].state, updates[0].is_retraction, updates[0].run_id) == ("RUNNING", True, end.run_id)
+    assert [each.is_retraction for each in updates[1:]] == [False] * len(updates[1:])
 
 
-def test_an_end_that_was_inferred_is_newer_than_what_was_told_before() -> None:
-    by = lives()
-    told_by(started(1), by)
-    (heartbeat,) = passed(by, 70_000, Workers(are_there=True, seen_ms=70_000))
-    (later,) = passed(by, 140_000, Workers(are_there=True, seen_ms=140_000))
+def test_an_inferred_end_is_later_than_all_earlier_updates() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(1), lifecycles)
+    (heartbeat,) = ticked(lifecycles, 70_000, Workers(are_there=True, seen_ms=70_000))
+    (later,) = ticked(lifecycles, 140_000, Workers(are_there=True, seen_ms=140_000))
 
-    (end,) = passed(by, 180_000, Workers(are_there=False, seen_ms=139_000))
+    (end,) = ticked(lifecycles, 180_000, Workers(are_there=False, seen_ms=139_000))
 
     assert heartbeat.time_ms < later.time_ms < end.time_ms
 
 
-def test_workers_that_are_there_and_start_nothing_anew_were_never_gone() -> None:
-    by = lives()
-    end = lost(by)
+def test_an_inferred_end_is_retracted_if_workers_are_back_and_restart_nothing() -> None:
+    lifecycles = new_lifecycles()
+    end = lost(lifecycles)
 
-    soon = passed(by, 140_000, Workers(are_there=True, seen_ms=140_000, since_ms=100_000))
-    (back,) = passed(by, 160_000, Workers(are_there=True, seen_ms=160_000, since_ms=100_000))
+    soon = ticked(lifecycles, 140_000, Workers(are_there=True, seen_ms=140_000, since_ms=100_000))
+    (back,) = ticked(lifecycles, 160_000, Workers(are_there=True, seen_ms=160_000, since_ms=100_000))
 
     assert soon == []
     assert (back.state, back.is_retraction, back.run_id) == ("RUNNING", True, end.run_id)
 
 
-def test_a_task_that_runs_again_though_its_connector_was_not_started_shows_the_same() -> None:
-    by = lives()
-    end = lost(by)
-    told_by([status(100_000, "RUNNING", 0)], by)
+def test_an_inferred_end_is_retracted_if_only_a_task_runs_again() -> None:
+    lifecycles = new_lifecycles()
+    end = lost(lifecycles)
+    updates_from([status(100_000, "RUNNING", 0)], lifecycles)
 
-    told = passed(by, 160_000)
+    updates = ticked(lifecycles, 160_000)
 
-    assert [(each.state, each.run_id) for each in told] == [("RUNNING", end.run_id)]
-
-
-def test_workers_that_come_back_begin_another_run_also_if_a_task_is_there_first() -> None:
-    by = lives()
-    end = lost(by)
-
-    told = told_by([status(100_000, "RUNNING", 0), status(100_010, "RUNNING")], by)
-    later = passed(by, 170_000, Workers(are_there=True, seen_ms=170_000, since_ms=99_000))
-
-    assert states(told + later) == ["START", "RUNNING"]
-    assert end.run_id not in {each.run_id for each in told + later}
+    assert [(each.state, each.run_id) for each in updates] == [("RUNNING", end.run_id)]
 
 
-def test_a_run_whose_end_was_inferred_gets_its_true_end() -> None:
-    by = lives()
-    end = lost(by)
+def test_workers_that_come_back_start_a_new_run_even_if_a_task_is_first() -> None:
+    lifecycles = new_lifecycles()
+    end = lost(lifecycles)
 
-    (stopped,) = told_by([TargetState("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], by)
+    updates = updates_from([status(100_000, "RUNNING", 0), status(100_010, "RUNNING")], lifecycles)
+    later = ticked(lifecycles, 170_000, Workers(are_there=True, seen_ms=170_000, since_ms=99_000))
+
+    assert states(updates + later) == ["START", "RUNNING"]
+    assert end.run_id not in {each.run_id for each in updates + later}
+
+
+def test_a_run_with_an_inferred_end_gets_its_real_end() -> None:
+    lifecycles = new_lifecycles()
+    end = lost(lifecycles)
+
+    (stopped,) = updates_from([TargetState("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], lifecycles)
 
     assert (stopped.state, stopped.stop_reason, stopped.run_id) == ("ABORT", "stopped", end.run_id)
     assert (stopped.is_inferred, stopped.is_retraction) == (False, True)
 
 
-def test_no_setting_of_a_transform_is_kept_but_those_that_are_read() -> None:
+def test_of_a_transforms_settings_only_those_that_are_read_are_stored() -> None:
     secrets = {
         "transforms.lineage.schema.registry.basic.auth.user.info": "sr:hunter2",
         "transforms.lineage.producer.sasl.jaas.config": 'PlainLoginModule required password="hunter2";',
@@ -634,34 +646,34 @@ def test_no_setting_of_a_transform_is_kept_but_those_that_are_read() -> None:
         "transforms.enc.type": "com.example.Encrypt",
         "topic.override.lines.collection": "all_lines",
     }
-    by = lives()
+    lifecycles = new_lifecycles()
     rotated = {name: value.replace("hunter2", "hunter3") for name, value in secrets.items()}
 
-    (start,) = told_by([Configured("archive", 1, {**SINK, **read, **secrets}), status(2, "RUNNING")], by)
-    told = told_by([Configured("archive", 3, {**SINK, **read, **rotated})], by)
+    (start,) = updates_from([Configured("archive", 1, {**SINK, **read, **secrets}), status(2, "RUNNING")], lifecycles)
+    updates = updates_from([Configured("archive", 3, {**SINK, **read, **rotated})], lifecycles)
 
     assert {name: start.properties[name] for name in start.properties if name not in SINK} == read
-    assert "hunter2" not in repr(by.connectors)
-    assert told == []
+    assert "hunter2" not in repr(lifecycles.connectors)
+    assert updates == []
 
 
-def test_what_an_older_state_holds_beyond_that_is_dropped() -> None:
+def test_other_settings_in_an_older_state_are_dropped() -> None:
     secret = {"transforms": "enc", "transforms.enc.type": "com.example.Encrypt", "transforms.enc.key": "hunter2"}
-    known = Connector("archive", {**SINK, **secret})
+    connector = Connector("archive", {**SINK, **secret})
 
-    by = Lifecycles("kafka-connect", deciding_properties(), [known])
+    lifecycles = Lifecycles("kafka-connect", deciding_properties(), [connector])
 
-    assert "hunter2" not in repr(by.connectors)
-    assert told_by([Configured("archive", 1, {**SINK, **secret})], by) == []
+    assert "hunter2" not in repr(lifecycles.connectors)
+    assert updates_from([Configured("archive", 1, {**SINK, **secret})], lifecycles) == []
 
 
-def test_heartbeats_go_on_where_the_clock_was_put_back() -> None:
-    by = lives()
-    told_by([record._replace(time_ms=record.time_ms + 2 * HOUR_MS) for record in started(1)], by)
+def test_heartbeats_go_on_after_the_clock_was_set_back() -> None:
+    lifecycles = new_lifecycles()
+    updates_from([record._replace(time_ms=record.time_ms + 2 * HOUR_MS) for record in started(1)], lifecycles)
     before = 2 * HOUR_MS + 62_000
     clock = [before, *range(before - HOUR_MS, before - HOUR_MS + 180_000, 1000)]
 
-    told = [each for now_ms in clock for each in passed(by, now_ms)]
+    updates = [each for now_ms in clock for each in ticked(lifecycles, now_ms)]
 
-    assert states(told) == ["RUNNING"] * 4
-    assert [each.time_ms for each in told] == [before, before + 1, before + 2, before + 3]
+    assert states(updates) == ["RUNNING"] * 4
+    assert [each.time_ms for each in updates] == [before, before + 1, before + 2, before + 3]
