@@ -10,7 +10,7 @@ FIELDS = ["id", "price", "customer", "customer.name", "customer.email"]
 
 
 def chain(*transforms: dict[str, str], kind: str = "$Value") -> dict[str, str]:
-    names = [f"t{place}" for place in range(len(transforms))]
+    names = [f"t{index}" for index in range(len(transforms))]
     properties = {"transforms": ",".join(names)}
     for name, transform in zip(names, transforms, strict=True):
         properties[f"transforms.{name}.type"] = f"org.apache.kafka.connect.transforms.{transform['type']}{kind}"
@@ -67,11 +67,11 @@ def same(*names: str) -> list[Column]:
         ({"type": "ValueToKey", "fields": "id"}, same(*FIELDS)),
     ],
 )
-def test_what_comes_out_of_a_transform(transform: dict[str, str], columns: list[Column]) -> None:
+def test_the_columns_behind_a_transform(transform: dict[str, str], columns: list[Column]) -> None:
     assert columns_behind(chain(transform), FIELDS) == columns
 
 
-def test_transforms_work_one_behind_the_other() -> None:
+def test_transforms_are_applied_in_order() -> None:
     properties = chain(
         {"type": "Flatten", "delimiter": "_"},
         {"type": "ReplaceField", "renames": "customer_email:email", "include": "id,customer_email"},
@@ -91,12 +91,12 @@ def test_transforms_work_one_behind_the_other() -> None:
         {"transforms": "t"},
     ],
 )
-def test_nothing_is_said_of_what_comes_out_of_a_transform_that_may_do_anything(properties: dict[str, str]) -> None:
+def test_the_columns_and_topic_behind_an_unknown_transform_are_unknown(properties: dict[str, str]) -> None:
     assert columns_behind(properties, FIELDS) is None
     assert routed_topic(properties, "t") is None
 
 
-def test_a_transform_for_some_records_only_leaves_unsaid_what_it_would_change() -> None:
+def test_what_a_conditional_transform_would_change_is_unknown() -> None:
     excluding = chain({"type": "ReplaceField", "exclude": "id", "predicate": "p"})
     filtering = chain({"type": "Filter", "predicate": "isTombstone"}, kind="")
     routing = chain({"type": "RegexRouter", "regex": "t", "replacement": "u", "predicate": "p"}, kind="")
@@ -106,7 +106,7 @@ def test_a_transform_for_some_records_only_leaves_unsaid_what_it_would_change() 
     assert (routed_topic(routing, "t"), routed_topic(routing, "other")) == (None, "other")
 
 
-def test_a_transform_of_the_key_leaves_the_value_alone() -> None:
+def test_a_transform_of_the_key_does_not_change_the_value() -> None:
     assert columns_behind(chain({"type": "ReplaceField", "exclude": "id"}, kind="$Key"), FIELDS) == same(*FIELDS)
 
 
@@ -119,7 +119,7 @@ def test_for_a_source_the_columns_before_the_transforms_are_found() -> None:
     ]
 
 
-def test_the_state_that_debezium_unwraps_is_what_comes_out() -> None:
+def test_debeziums_unwrapped_columns_are_those_of_the_new_state() -> None:
     properties = {"transforms": "u", "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState"}
 
     assert columns_before(properties, ["id"]) == [Column("id", "after.id")]
@@ -133,7 +133,7 @@ UNWRAPPING: Final = {
 }
 
 
-def test_what_debezium_adds_to_a_row_is_no_column_of_the_table() -> None:
+def test_fields_that_debezium_adds_to_a_row_are_not_columns_of_the_table() -> None:
     fields = ["id", "__op", "__source_ts_ms", "__position", "__deleted"]
 
     assert columns_before(UNWRAPPING, fields) == [
@@ -143,7 +143,7 @@ def test_what_debezium_adds_to_a_row_is_no_column_of_the_table() -> None:
     assert UNWRAPPING.keys() <= transform_properties(UNWRAPPING)
 
 
-def test_what_debezium_adds_to_a_row_is_from_its_envelope() -> None:
+def test_fields_that_debezium_adds_to_a_row_are_from_its_envelope() -> None:
     envelope = ["before.id", "after.id", "after.__op", "op", "source.ts_ms", "source.lsn", "transaction.id"]
     prefixed = {**UNWRAPPING, "transforms.u.add.fields.prefix": "_", "transforms.u.add.fields": "op,id,source.ts_ms"}
 
@@ -176,15 +176,15 @@ def test_what_debezium_adds_to_a_row_is_from_its_envelope() -> None:
         ("(", "x", "shop.orders"),
     ],
 )
-def test_a_topic_may_be_renamed_on_the_way(regex: str, replacement: str, topic: str) -> None:
+def test_a_transform_can_rename_a_topic(regex: str, replacement: str, topic: str) -> None:
     properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")
 
     assert routed_topic(properties, "shop.orders") == topic
 
 
-def test_fields_that_a_config_provider_names_are_not_known_and_values_that_it_fills_in_name_none() -> None:
-    named_elsewhere = chain({"type": "ReplaceField", "exclude": "${env:PRIVATE}"})
-    filled_in = chain({"type": "MaskField", "fields": "price", "replacement": "${env:MASK}"})
+def test_fields_named_by_a_config_provider_are_unknown_and_its_values_elsewhere_do_not_matter() -> None:
+    with_unknown_fields = chain({"type": "ReplaceField", "exclude": "${env:PRIVATE}"})
+    with_unknown_value = chain({"type": "MaskField", "fields": "price", "replacement": "${env:MASK}"})
 
-    assert columns_behind(named_elsewhere, FIELDS) is None
-    assert columns_behind(filled_in, ["price"]) == [Column("price", "price", is_changed=True, is_masked=True)]
+    assert columns_behind(with_unknown_fields, FIELDS) is None
+    assert columns_behind(with_unknown_value, ["price"]) == [Column("price", "price", is_changed=True, is_masked=True)]

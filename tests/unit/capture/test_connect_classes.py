@@ -1,4 +1,4 @@
-"""Which datasets connectors touch, by configurations as their documentation gives them."""
+"""The datasets that connectors read and write, by example configurations from their documentation."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Case(NamedTuple):
     properties: dict[str, str]
     topic: str
     kind: str
-    found: list[DatasetId]
+    datasets: list[DatasetId]
 
 
 CASES = [
@@ -476,37 +476,37 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
         [DatasetId("bigquery", "acme.shop.orders")],
     ),
 ]
-"""Settings that say otherwise where data goes, by the connectors' documentation."""
+"""Settings that change where data goes, by the connectors' documentation."""
 
 
-@pytest.mark.parametrize(("properties", "topic", "found"), SETTINGS)
-def test_what_a_setting_says_of_where_data_goes_is_heeded_and_else_nothing_said(
-    properties: dict[str, str], topic: str, found: list[DatasetId]
+@pytest.mark.parametrize(("properties", "topic", "expected"), SETTINGS)
+def test_settings_decide_where_data_goes_or_make_it_unknown(
+    properties: dict[str, str], topic: str, expected: list[DatasetId]
 ) -> None:
-    assert [place.id for place in external_datasets(properties, [topic]).get(topic, ())] == found
+    assert [place.id for place in external_datasets(properties, [topic]).get(topic, ())] == expected
 
 
 @pytest.mark.parametrize(
     ("properties", "topic"),
     [*((case.properties, case.topic) for case in CASES), *((properties, topic) for properties, topic, _ in SETTINGS)],
 )
-def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
+def test_the_stored_part_of_a_configuration_gives_the_same_datasets_as_the_whole(
     properties: dict[str, str], topic: str
 ) -> None:
-    lives = Lifecycles("kafka-connect", deciding_properties())
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
 
-    lives.apply(Configured("c", 1, properties))
+    lifecycles.apply(Configured("c", 1, properties))
 
-    kept = lives.connectors["c"].properties or {}
-    assert external_datasets(kept, [topic]) == external_datasets(properties, [topic])
+    stored = lifecycles.connectors["c"].properties or {}
+    assert external_datasets(stored, [topic]) == external_datasets(properties, [topic])
 
 
 ICEBERG = next(case.properties for case in CASES if case.name == "Iceberg of Apache, Glue")
-TO_A_NAME = {**ROUTED, "transforms.r.regex": ".*"}
+TO_ANOTHER_NAME = {**ROUTED, "transforms.r.regex": ".*"}
 
 
 @pytest.mark.parametrize(
-    ("properties", "topic", "open_ones"),
+    ("properties", "topic", "unknown_settings"),
     [
         ({**S3, "topics.dir": "${env:STAGE}/raw"}, "orders", ["topics.dir"]),
         ({**S3, "s3.bucket.name": "${file:/opt/c.properties:bucket}"}, "orders", ["s3.bucket.name"]),
@@ -530,21 +530,21 @@ TO_A_NAME = {**ROUTED, "transforms.r.regex": ".*"}
             "west.orders",
             ["source.cluster.bootstrap.servers"],
         ),
-        ({**S3, **TO_A_NAME, "transforms.r.replacement": "${env:T}"}, "orders", ["transforms.r.replacement"]),
+        ({**S3, **TO_ANOTHER_NAME, "transforms.r.replacement": "${env:T}"}, "orders", ["transforms.r.replacement"]),
         ({**S3, "transforms": "${env:T}"}, "orders", ["transforms"]),
     ],
 )
-def test_a_name_that_a_config_provider_fills_in_is_told_by_nobody_else(
-    properties: dict[str, str], topic: str, open_ones: list[str]
+def test_a_dataset_named_by_a_config_provider_is_unknown(
+    properties: dict[str, str], topic: str, unknown_settings: list[str]
 ) -> None:
     found = external_datasets(properties, [topic])
 
     assert found.get(topic, []) == []
-    assert left_open(properties, found) == open_ones
+    assert left_open(properties, found) == unknown_settings
 
 
 @pytest.mark.parametrize(
-    ("properties", "topic", "found"),
+    ("properties", "topic", "expected"),
     [
         (
             {**JDBC_SOURCE, "connection.url": "jdbc:postgresql://db/shop?password=${file:/p:pw}&sslkey=${env:K}"},
@@ -574,31 +574,31 @@ def test_a_name_that_a_config_provider_fills_in_is_told_by_nobody_else(
         ),
     ],
 )
-def test_what_a_config_provider_fills_in_beside_the_names_hides_none(
-    properties: dict[str, str], topic: str, found: list[DatasetId]
+def test_other_values_of_a_config_provider_hide_no_dataset(
+    properties: dict[str, str], topic: str, expected: list[DatasetId]
 ) -> None:
-    known = external_datasets(properties, [topic])
+    found = external_datasets(properties, [topic])
 
-    assert [place.id for place in known[topic]] == found
-    assert left_open(properties, known) == []
+    assert [place.id for place in found[topic]] == expected
+    assert left_open(properties, found) == []
 
 
-def test_what_a_watcher_keeps_of_a_routers_pattern_is_all_of_it() -> None:
-    lives = Lifecycles("kafka-connect", deciding_properties())
-    to_the_name = {"transforms.r.regex": "raw\\.(.*?)(\\.v\\d+)?", "transforms.r.replacement": "$1"}
+def test_a_routers_pattern_is_stored_completely() -> None:
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
+    to_another_name = {"transforms.r.regex": "raw\\.(.*?)(\\.v\\d+)?", "transforms.r.replacement": "$1"}
 
-    lives.apply(Configured("c", 1, {**S3, **ROUTED, **to_the_name}))
+    lifecycles.apply(Configured("c", 1, {**S3, **ROUTED, **to_another_name}))
 
-    found = external_datasets(lives.connectors["c"].properties or {}, ["raw.orders"])
+    found = external_datasets(lifecycles.connectors["c"].properties or {}, ["raw.orders"])
     assert [place.id.name for place in found["raw.orders"]] == ["topics/orders"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_connector_of_a_class_touches_these_datasets(case: Case) -> None:
+def test_a_connector_class_has_these_datasets(case: Case) -> None:
     found = external_datasets(case.properties, [case.topic])
 
     assert kind_of(case.properties) == case.kind
-    assert [place.id for place in found.get(case.topic, ())] == case.found
+    assert [place.id for place in found.get(case.topic, ())] == case.datasets
     assert "hunter2" not in repr(found)
 
 

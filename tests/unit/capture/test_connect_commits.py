@@ -1,4 +1,4 @@
-"""What Iceberg's sink writes into its control topic, as recorded from iceberg-kafka-connect 1.12.0."""
+"""Records of the control topic of Iceberg's sink, as recorded from iceberg-kafka-connect 1.12.0."""
 
 import base64
 import io
@@ -63,18 +63,18 @@ COMMIT_TO_TABLE = base64.b64decode(
 )
 
 
-def test_a_task_tells_up_to_which_offsets_it_has_written() -> None:
+def test_a_tasks_record_has_the_offsets_up_to_which_it_has_written() -> None:
     assert parse_commit(DATA_COMPLETE, 5) == Delivered("lake", 5, {"orders/0": 349})
 
 
-def test_a_commit_tells_its_table_and_the_snapshot_that_came_of_it() -> None:
+def test_a_commit_has_its_table_and_its_snapshot() -> None:
     assert parse_commit(COMMIT_TO_TABLE, 7) == Committed(
         "lake", 7, "a0eb099c-3f48-4304-8d4d-78fff907553e", "raw.orders", "7632411535387919351"
     )
 
 
 @pytest.mark.parametrize("record", [START_COMMIT, COMMIT_TO_TABLE[:-20], COMMIT_TO_TABLE[4:], b"", None])
-def test_what_tells_of_neither_or_cannot_be_read_is_passed_over(record: bytes | None) -> None:
+def test_other_records_and_unreadable_ones_are_ignored(record: bytes | None) -> None:
     assert parse_commit(record, 0) is None
 
 
@@ -120,7 +120,7 @@ VALUE: dict[str, Any] = {
 }
 
 
-def test_every_type_is_read_as_another_implementation_writes_it() -> None:
+def test_every_type_is_decoded_as_another_implementation_encodes_it() -> None:
     written = io.BytesIO()
     fastavro.schemaless_writer(written, json.loads(json.dumps(RECORD)), VALUE)
 
@@ -128,6 +128,6 @@ def test_every_type_is_read_as_another_implementation_writes_it() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x06ab", b"\xff" * 20, b"\x05"])
-def test_data_that_end_too_early_or_have_no_sense_are_refused(data: bytes) -> None:
+def test_truncated_or_malformed_data_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"the data is truncated|64 bits"):
         decoded(data, "string")

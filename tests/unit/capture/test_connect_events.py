@@ -1,4 +1,4 @@
-"""What is told of a connector's run, where it depends on more than its life."""
+"""Events of a connector's run, as far as they depend on more than its lifecycle."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from headwater.capture.connect.records import Committed, Configured, Delivered, 
 from headwater.capture.fields import Field, TopicSchema
 
 ORDERS = TopicSchema((Field("order_id", "long"), Field("price", "double")))
-AROUND = ClusterContext("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)
+CONTEXT = ClusterContext("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)
 SINK = {
     "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
     "topics": "orders",
@@ -24,8 +24,8 @@ SINK = {
 }
 
 
-def lives_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpdate]]:
-    lives = Lifecycles("kafka-connect", deciding_properties())
+def lifecycles_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpdate]]:
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
     properties = {**SINK, **{name.replace("_", "."): value for name, value in changes.items()}}
     before = [
         Configured("lake", 1000, properties),
@@ -34,16 +34,16 @@ def lives_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpda
         Status("lake", 1030, 0, "RUNNING", None, "w"),
         TopicActive("lake", 1040, "orders"),
     ]
-    return lives, [told for record in (*before, *records) for told in lives.apply(record)]
+    return lifecycles, [update for record in (*before, *records) for update in lifecycles.apply(record)]
 
 
 def newest(*records: Record, **changes: str) -> dict[str, Any]:
-    _, told = lives_of(*records, **changes)
-    event: dict[str, Any] = json.loads(event_of(told[-1], AROUND))
+    _, updates = lifecycles_of(*records, **changes)
+    event: dict[str, Any] = json.loads(event_of(updates[-1], CONTEXT))
     return event
 
 
-def test_a_commit_is_told_with_its_snapshot_its_offsets_and_the_tables_version() -> None:
+def test_a_commit_is_reported_with_its_snapshot_its_offsets_and_the_tables_version() -> None:
     event = newest(Delivered("lake", 2000, {"orders/0": 349}), Committed("lake", 2010, "c-1", "sales.orders", "77"))
 
     (table,) = event["outputs"]
@@ -67,10 +67,10 @@ def test_before_the_first_commit_there_is_no_version() -> None:
     assert "version" not in event["outputs"][0]["facets"]
 
 
-def test_a_connector_that_sees_each_value_as_a_whole_has_no_columns() -> None:
-    whole = newest(value_converter="org.apache.kafka.connect.storage.StringConverter")
+def test_a_connector_with_unstructured_values_has_no_columns() -> None:
+    event = newest(value_converter="org.apache.kafka.connect.storage.StringConverter")
 
-    assert "columnLineage" not in whole["outputs"][0]["facets"]
+    assert "columnLineage" not in event["outputs"][0]["facets"]
     assert set(newest()["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
 
 
@@ -100,7 +100,7 @@ def test_a_source_has_no_dead_letters() -> None:
     assert [each["name"] for each in event["outputs"]] == ["orders"]
 
 
-def test_a_sink_that_writes_some_fields_only_has_the_columns_of_these() -> None:
+def test_a_sink_that_writes_only_some_fields_has_only_their_columns() -> None:
     jdbc = {
         "connector_class": "io.confluent.connect.jdbc.JdbcSinkConnector",
         "connection_url": "jdbc:postgresql://db/shop",
@@ -114,14 +114,14 @@ def test_a_sink_that_writes_some_fields_only_has_the_columns_of_these() -> None:
     assert set(with_key["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
 
 
-def test_what_is_learned_of_a_topic_is_told_of_every_run_that_has_to_do_with_it() -> None:
-    lives, _ = lives_of()
+def test_a_topics_new_schema_is_reported_for_every_run_that_uses_the_topic() -> None:
+    lifecycles, _ = lifecycles_of()
 
-    assert [told.connector for told in lives.updates_for_topics({"orders", "other"}, 3000)] == ["lake"]
-    assert lives.updates_for_topics({"other"}, 3000) == []
+    assert [update.connector for update in lifecycles.updates_for_topics({"orders", "other"}, 3000)] == ["lake"]
+    assert lifecycles.updates_for_topics({"other"}, 3000) == []
 
 
-def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:
+def test_a_table_named_by_a_config_provider_is_a_gap_instead_of_a_dataset() -> None:
     event = newest(iceberg_tables="${env:DB}.orders")
 
     (error,) = event["run"]["facets"]["extractionError"]["errors"]
@@ -133,12 +133,14 @@ def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:
     assert "extractionError" not in newest()["run"]["facets"]
 
 
-def test_an_end_that_was_inferred_counts_until_the_connector_is_heard_of() -> None:
-    lives, told = lives_of()
-    told += lives.tick(90_000, Workers(are_there=False, seen_ms=50_000), heartbeat_ms=60_000, lost_after_ms=30_000)
-    told += lives.apply(Status("lake", 100_000, 0, "RESTARTING", None, "w"))
+def test_an_inferred_end_is_retracted_when_the_connector_is_seen_again() -> None:
+    lifecycles, updates = lifecycles_of()
+    updates += lifecycles.tick(
+        90_000, Workers(are_there=False, seen_ms=50_000), heartbeat_ms=60_000, lost_after_ms=30_000
+    )
+    updates += lifecycles.apply(Status("lake", 100_000, 0, "RESTARTING", None, "w"))
 
-    ended, back = (json.loads(event_of(each, AROUND)) for each in told[-2:])
+    ended, back = (json.loads(event_of(each, CONTEXT)) for each in updates[-2:])
 
     assert (ended["eventType"], ended["run"]["facets"]["errorMessage"]["message"]) == ("FAIL", "workers lost")
     assert ended["run"]["facets"]["headwater_run"]["isInferred"] is True

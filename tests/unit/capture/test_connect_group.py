@@ -1,4 +1,4 @@
-"""Whether Connect's workers are there, by what a broker lists and by what they write."""
+"""Whether Connect's workers are running, by the broker's list of groups and by the workers' records."""
 
 import logging
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import pytest
 
 from headwater.capture.connect.group import Group, Listed
 
-THERE = [Listed("workers", "connect", is_empty=False)]
+PRESENT = [Listed("workers", "connect", is_empty=False)]
 EMPTY = [Listed("workers", "connect", is_empty=True)]
 OF_OTHERS = [Listed("workers", "consumer", is_empty=False)]
 
@@ -17,7 +17,7 @@ def group(name: str | None = "workers", seen_ms: int = 0) -> Group:
 
 
 @pytest.mark.parametrize("listed", [[], OF_OTHERS, [Listed("workers", "consumer", is_empty=True)]])
-def test_a_group_that_was_never_seen_shows_nothing_and_is_told_once(
+def test_a_group_that_was_never_seen_is_ignored_with_one_warning(
     listed: Sequence[Listed], caplog: pytest.LogCaptureFixture
 ) -> None:
     workers = group()
@@ -33,9 +33,9 @@ def test_a_group_that_was_never_seen_shows_nothing_and_is_told_once(
 
 
 @pytest.mark.parametrize("listed", [[], EMPTY])
-def test_workers_that_were_seen_are_missed(listed: Sequence[Listed]) -> None:
+def test_workers_that_were_seen_before_are_missing(listed: Sequence[Listed]) -> None:
     workers = group()
-    workers.look(THERE, 1000)
+    workers.look(PRESENT, 1000)
 
     workers.look(listed, 4000)
     workers.look(listed, 90_000)
@@ -43,43 +43,43 @@ def test_workers_that_were_seen_are_missed(listed: Sequence[Listed]) -> None:
     assert workers.workers == (False, 1000, 4000)
 
 
-def test_workers_that_an_earlier_process_saw_are_missed_and_those_of_an_empty_group_from_now_on() -> None:
-    known, empty = group(seen_ms=500), group()
+def test_workers_that_an_earlier_process_saw_are_missing_and_those_of_an_empty_group_from_now() -> None:
+    seen_before, empty = group(seen_ms=500), group()
 
-    known.look([], 90_000)
+    seen_before.look([], 90_000)
     empty.look(EMPTY, 90_000)
 
-    assert known.workers == (False, 500, 90_000)
+    assert seen_before.workers == (False, 500, 90_000)
     assert empty.workers == (False, 90_000, 90_000)
 
 
-def test_since_when_they_are_there_again_is_known() -> None:
+def test_the_time_of_the_workers_return_is_known() -> None:
     workers = group()
-    for now_ms, listed in ((1000, THERE), (4000, []), (60_000, THERE), (63_000, THERE)):
+    for now_ms, listed in ((1000, PRESENT), (4000, []), (60_000, PRESENT), (63_000, PRESENT)):
         workers.look(listed, now_ms)
 
     assert workers.workers == (True, 63_000, 60_000)
 
 
-def test_workers_that_write_are_there_wherever_they_are_seen() -> None:
+def test_workers_that_write_records_are_running_even_if_not_listed() -> None:
     workers = group()
-    workers.look(THERE, 1000)
+    workers.look(PRESENT, 1000)
     workers.look([], 4000)
-    workers.wrote(6000)  # its last words may be read a little later
+    workers.wrote(6000)  # its last records may be read a little later
     workers.look([], 40_000)
-    silent = workers.workers
+    before = workers.workers
 
     workers.wrote(50_000)
     workers.look([], 51_000)
     workers.look([], 200_000)
 
-    assert silent == (False, 1000, 4000)
+    assert before == (False, 1000, 4000)
     assert workers.workers == (True, 200_000, 51_000)
 
 
-def test_what_cannot_be_seen_is_held_against_nobody_and_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_if_the_group_cannot_be_read_the_state_is_unknown_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     workers = group()
-    workers.look(THERE, 1000)
+    workers.look(PRESENT, 1000)
 
     with caplog.at_level(logging.WARNING):
         workers.unseen("timed out")
@@ -92,11 +92,11 @@ def test_what_cannot_be_seen_is_held_against_nobody_and_told_once(caplog: pytest
     assert workers.workers == (False, 90_000, 90_000)
 
 
-def test_the_one_connect_group_is_found_and_of_two_none() -> None:
-    one, two = group(None), group(None)
+def test_a_single_connect_group_is_found_and_of_two_none() -> None:
+    single, double = group(None), group(None)
 
-    one.look([Listed("readers", "consumer", is_empty=False), *THERE], 1000)
-    two.look([Listed("others", "connect", is_empty=False), *THERE], 1000)
+    single.look([Listed("readers", "consumer", is_empty=False), *PRESENT], 1000)
+    double.look([Listed("others", "connect", is_empty=False), *PRESENT], 1000)
 
-    assert (one.name, one.workers) == ("workers", (True, 1000, 1000))
-    assert (two.name, two.workers) == (None, None)
+    assert (single.name, single.workers) == ("workers", (True, 1000, 1000))
+    assert (double.name, double.workers) == (None, None)

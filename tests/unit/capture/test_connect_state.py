@@ -1,4 +1,4 @@
-"""What a watcher of Connect knows comes back from its file as it was."""
+"""The state of a watcher of Connect is read from its file as it was written."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from headwater.capture.fields import Field, TopicSchema
 from headwater.errors import SetupError
 
 RUN = Run("0190b6c3-6f2e-7a3c-8a55-4d0f9d4f6f11", 1, 2, commits={"db.t": Commit("c", 3, "8", {"orders/0": 4})})
-KNOWN = WatcherState(
+STATE = WatcherState(
     connectors=[
         Connector("sink", {"topics": "orders"}, state="RUNNING", tasks={0: Task("FAILED", "trace", "w:1")}, run=RUN),
         Connector("deleted while away"),
@@ -24,36 +24,36 @@ KNOWN = WatcherState(
 )
 
 
-def test_what_was_kept_comes_back_as_it_was(tmp_path: Path) -> None:
-    state_file.save_all_of(tmp_path / "state.json", KNOWN)
+def test_a_stored_state_is_read_as_it_was(tmp_path: Path) -> None:
+    state_file.save_all_of(tmp_path / "state.json", STATE)
 
-    assert state_file.load_as(tmp_path / "state.json", read) == KNOWN
+    assert state_file.load_as(tmp_path / "state.json", read) == STATE
 
 
-def test_nothing_kept_is_nothing_known(tmp_path: Path) -> None:
+def test_without_a_file_the_state_is_empty(tmp_path: Path) -> None:
     assert state_file.load_as(tmp_path / "state.json", read) == WatcherState()
 
 
 @pytest.mark.parametrize(
-    "said",
+    "content",
     [b"{", b"[]", b'{"format": 0}', b'{"format": 1, "connectors": [{"name": "a"}]}', b'{"format": 1, "offsets": []}'],
 )
-def test_a_file_that_something_else_wrote_is_told_by_its_path(tmp_path: Path, said: bytes) -> None:
+def test_a_file_with_other_content_is_refused_by_its_path(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "state.json"
-    path.write_bytes(said)
+    path.write_bytes(content)
 
     with pytest.raises(SetupError, match=r"state\.json: not a state file"):
         state_file.load_as(path, read)
 
 
-def test_what_an_older_watcher_kept_is_understood() -> None:
+def test_an_older_watchers_state_is_read() -> None:
     run = {"id": RUN.id, "started_ms": 1, "told_ms": 2, "had_tasks": True, "without_tasks_told": False, "commits": {}}
     task = {"state": "RUNNING", "trace": None, "worker": "w:1"}
     connector = {"name": "sink", "properties": {"topics": "orders"}, "wanted": "STARTED", "state": "RUNNING"}
-    said = {"connectors": [{**connector, "tasks": {"0": task}, "topics": {"orders": 3}, "run": run}]}
+    stored = {"connectors": [{**connector, "tasks": {"0": task}, "topics": {"orders": 3}, "run": run}]}
 
-    known = read({**said, "offsets": {}, "schemas": {}, "workers_seen_ms": 5})
+    state = read({**stored, "offsets": {}, "schemas": {}, "workers_seen_ms": 5})
 
-    (sink,) = known.connectors
+    (sink,) = state.connectors
     assert (sink.tasks, sink.run) == ({0: Task("RUNNING", None, "w:1")}, Run(RUN.id, 1, 2, had_tasks=True))
-    assert (sink.lost, sink.left_out, known.group) == (None, {}, None)
+    assert (sink.lost, sink.left_out, state.group) == (None, {}, None)

@@ -1,4 +1,4 @@
-"""Files of dashboards: what they say, what is wrong with them, and the events they become."""
+"""Files of dashboards: their content, their problems, and the events made from them."""
 
 import json
 from datetime import UTC, datetime
@@ -53,18 +53,18 @@ def events(file: Path) -> list[dict[str, Any]]:
 
 
 def edges(lineage: dict[str, Any], kind: str = "DIRECT") -> dict[str, list[str]]:
-    """The inputs of each column that take part in that way."""
+    """The inputs of each column with this kind of transformation."""
     return {
         column: [
             f"{each['name']}.{each['field']}"
-            for each in made["inputFields"]
+            for each in column_lineage["inputFields"]
             if any(step["type"] == kind for step in each["transformations"])
         ]
-        for column, made in lineage["fields"].items()
+        for column, column_lineage in lineage["fields"].items()
     }
 
 
-def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> None:
+def test_a_file_has_a_dashboards_owners_queries_and_tables(file: Path) -> None:
     read = read_dashboards(file)
 
     (revenue,) = read.dashboards
@@ -77,16 +77,16 @@ def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> No
     assert read.full_name(("a", "b", "c")) == "a.b.c"
 
 
-def test_a_dashboard_and_its_queries_are_told_in_events_that_are_valid(file: Path, shared: Path) -> None:
+def test_a_dashboard_and_its_queries_become_valid_events(file: Path, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
 
-    gone = [json.loads(each) for each in withdrawals(NOW, [JobId("dashboards", "revenue.gone")])]
+    withdrawn = [json.loads(each) for each in withdrawals(NOW, [JobId("dashboards", "revenue.gone")])]
     assert [
-        complaint for event in (*events(file), *gone) for complaint in specification.complaints_about_ours(event)
+        complaint for event in (*events(file), *withdrawn) for complaint in specification.complaints_about_ours(event)
     ] == []
 
 
-def test_a_dashboard_is_a_dataset_with_a_column_for_each_that_its_queries_answer_with(file: Path) -> None:
+def test_a_dashboard_is_a_dataset_with_the_result_columns_of_its_queries(file: Path) -> None:
     declared = events(file)[0]["dataset"]
 
     assert (declared["namespace"], declared["name"]) == ("dashboards", "revenue")
@@ -122,19 +122,19 @@ def test_each_query_is_a_job_that_feeds_the_dashboard_column_by_column(file: Pat
     assert all(event["job"]["facets"]["ownership"]["owners"][0]["name"] == "team:finance" for event in jobs)
 
 
-def test_what_decides_about_a_querys_rows_is_told_of_its_own_columns_alone(file: Path) -> None:
+def test_a_querys_indirect_inputs_are_those_of_its_own_columns_only(file: Path) -> None:
     lineage = [event["outputs"][0]["facets"]["columnLineage"] for event in events(file)[1:]]
 
-    deciding = ["lake.sales.orders.hour", "lake.sales.orders.supplier"]
+    filtering = ["lake.sales.orders.hour", "lake.sales.orders.supplier"]
     assert [edges(each, "INDIRECT") for each in lineage] == [
-        {"by_supplier.supplier": deciding, "by_supplier.total": deciding},
+        {"by_supplier.supplier": filtering, "by_supplier.total": filtering},
         {"all.supplier": [], "all.total_price": []},
         {"country": []},
     ]
     assert [each.get("dataset", []) for each in lineage] == [[], [], []]
 
 
-def test_what_decides_about_the_rows_of_a_very_wide_query_is_told_once(tmp_path: Path) -> None:
+def test_the_indirect_inputs_of_a_very_wide_query_are_reported_once(tmp_path: Path) -> None:
     sql = ", ".join(f"c{number}" for number in range(101)).join(["SELECT DISTINCT ", " FROM t"])
     text = {"engine": "trino://t:1", "dashboards": [{"name": "a", "queries": [{"sql": sql}]}]}
     (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
@@ -142,13 +142,13 @@ def test_what_decides_about_the_rows_of_a_very_wide_query_is_told_once(tmp_path:
     lineage = events(file)[1]["outputs"][0]["facets"]["columnLineage"]
 
     assert len(lineage["dataset"]) == 101
-    assert {len(made["inputFields"]) for made in lineage["fields"].values()} == {1}
+    assert {len(column_lineage["inputFields"]) for column_lineage in lineage["fields"].values()} == {1}
 
 
-def test_tables_of_which_no_column_is_told_feed_the_dashboard_though_its_columns_are_not_told(tmp_path: Path) -> None:
+def test_tables_without_known_columns_feed_the_dashboard_without_column_lineage(tmp_path: Path) -> None:
     queries = [
         {"name": "counted", "sql": "SELECT count(*) AS n FROM orders"},
-        {"name": "beside", "sql": "SELECT o.id FROM orders o CROSS JOIN (SELECT count(*) AS n FROM customers) c"},
+        {"name": "cross_joined", "sql": "SELECT o.id FROM orders o CROSS JOIN (SELECT count(*) AS n FROM customers) c"},
         {"name": "star", "sql": "SELECT * FROM nowhere"},
         {"name": "partly", "sql": "SELECT *, price * 2 AS twice FROM nowhere"},
     ]
@@ -160,14 +160,14 @@ def test_tables_of_which_no_column_is_told_feed_the_dashboard_though_its_columns
     }
     (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
 
-    counted, beside, star, partly = events(file)[1:]
+    counted, cross_joined, star, partly = events(file)[1:]
 
-    assert [each["name"] for each in beside["inputs"]] == ["lake.s.orders", "lake.s.customers"]
-    assert all("columnLineage" not in each["outputs"][0].get("facets", {}) for each in (counted, beside, star))
+    assert [each["name"] for each in cross_joined["inputs"]] == ["lake.s.orders", "lake.s.customers"]
+    assert all("columnLineage" not in each["outputs"][0].get("facets", {}) for each in (counted, cross_joined, star))
     assert edges(partly["outputs"][0]["facets"]["columnLineage"]) == {"partly.twice": ["lake.s.nowhere.price"]}
 
 
-def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever(file: Path) -> None:
+def test_a_query_that_cannot_be_parsed_is_reported_without_tables(file: Path) -> None:
     file.with_name("all.sql").write_text("DELETE FROM lake.sales.stats")
 
     broken = events(file)[2]
@@ -176,7 +176,7 @@ def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever
     assert broken.get("inputs", []) == []
 
 
-def test_the_file_of_the_docs_names_its_tables_in_full(tmp_path: Path) -> None:
+def test_the_documented_example_names_its_tables_in_full(tmp_path: Path) -> None:
     text = PAGE.read_text().partition("## A file\n")[2].partition("    headwater dashboards lint")[0]
     (tmp_path / "dashboards.yaml").write_text(dedent(text))
     (tmp_path / "by_hour.sql").write_text("SELECT 1")
@@ -204,7 +204,7 @@ def test_the_file_of_the_docs_names_its_tables_in_full(tmp_path: Path) -> None:
         ({}, "lake.sales.orders", "lake.sales.orders"),
     ],
 )
-def test_of_a_table_s_name_that_is_put_before_it_which_it_leaves_out(
+def test_a_tables_name_is_completed_with_the_missing_parts(
     left_out: dict[str, str], table: str, full_name: str, tmp_path: Path
 ) -> None:
     queries = [{"sql": f"TABLE {table}"}]
@@ -216,21 +216,21 @@ def test_of_a_table_s_name_that_is_put_before_it_which_it_leaves_out(
     assert [each["name"] for each in query["inputs"]] == [full_name]
 
 
-def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_tables(tmp_path: Path) -> None:
+def test_a_query_of_a_table_without_a_schema_is_reported_without_its_tables(tmp_path: Path) -> None:
     sql = "WITH c AS (SELECT * FROM sales.stats) SELECT * FROM c JOIN orders USING (id)"
     text = {"engine": "trino://t:1", "catalog": "lake", "dashboards": [{"name": "a", "queries": [{"sql": sql}]}]}
     (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
-    asked_for: list[DatasetId] = []
+    looked_up: list[DatasetId] = []
 
     def columns(name: DatasetId) -> tuple[str, ...]:
-        asked_for.append(name)
+        looked_up.append(name)
         return ()
 
     (query,) = asked(read_dashboards(file), columns)
 
     assert query.statement is None
     assert query.fault == "orders has no schema; set schema next to catalog, or write SCHEMA.orders"
-    assert {name.name for name in asked_for} == {"lake.sales.stats"}
+    assert {name.name for name in looked_up} == {"lake.sales.stats"}
     assert events(file)[1].get("inputs", []) == []
 
 
@@ -292,17 +292,17 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
         ("", "empty; expected"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_by_line_and_field(text: str, problem: str, tmp_path: Path) -> None:
+def test_a_problem_of_a_file_is_reported_with_line_and_field(text: str, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "dashboards.yaml"
     file.write_text(text)
 
-    with pytest.raises(InvalidInputError) as refused:
+    with pytest.raises(InvalidInputError) as refusal:
         read_dashboards(file)
 
-    assert problem in str(refused.value)
+    assert problem in str(refusal.value)
 
 
-def test_a_query_may_be_called_tables_where_no_tables_are_listed(tmp_path: Path) -> None:
+def test_a_query_can_have_the_name_tables_if_no_tables_are_listed(tmp_path: Path) -> None:
     queries = [{"name": "tables", "sql": "SELECT 1"}]
     text = {"engine": "trino://t:1", "dashboards": [{"name": "a", "queries": queries}]}
     (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
@@ -310,13 +310,13 @@ def test_a_query_may_be_called_tables_where_no_tables_are_listed(tmp_path: Path)
     assert [event["job"]["name"] for event in events(file)[1:]] == ["a.tables"]
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "dashboards.yaml"
     file.write_text(
         "engine: trino://t:1\ncatalog:\ndashboards:\n- {nam: a}\n- {name: b}\n- {name: c, tables: [orders]}\n"
     )
 
-    with pytest.raises(InvalidInputError) as refused:
+    with pytest.raises(InvalidInputError) as refusal:
         read_dashboards(file)
 
-    assert [line.partition("yaml:")[2].partition(":")[0] for line in str(refused.value).splitlines()] == ["2", "4", "5"]
+    assert [line.partition("yaml:")[2].partition(":")[0] for line in str(refusal.value).splitlines()] == ["2", "4", "5"]

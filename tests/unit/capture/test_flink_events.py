@@ -1,4 +1,4 @@
-"""What is told of a Flink job, as an event."""
+"""The events of a Flink job."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ from headwater.capture.flink.jobs import Checkpoint, Checkpoints, Failure, Figur
 from headwater.capture.flink.lifecycle import Run, RunUpdate
 from headwater.capture.traces import WITHHELD
 
-AROUND = ClusterContext("flink-jobs", "http://127.0.0.1:8081", 60, "2.1.3")
+CONTEXT = ClusterContext("flink-jobs", "http://127.0.0.1:8081", 60, "2.1.3")
 CHECKPOINTS = Checkpoints(58, 2, 1, 0, Checkpoint(58, 1_700_000, 7, 9_065, "file:/ckpt/chk-58"), None)
 FIGURES = Figures(
     records_in=500,
@@ -39,15 +39,15 @@ Caused by: java.lang.RuntimeException: Row length mismatch. 3 fields expected bu
 """
 
 
-def facets(told: RunUpdate) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(event_of(told, AROUND))["run"]["facets"]
-    return found
+def facets(update: RunUpdate) -> dict[str, Any]:
+    run_facets: dict[str, Any] = json.loads(event_of(update, CONTEXT))["run"]["facets"]
+    return run_facets
 
 
-def test_a_run_that_goes_on_tells_its_checkpoints_its_restarts_its_records_and_its_back_pressure() -> None:
-    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000))
+def test_a_running_event_has_checkpoints_restarts_records_and_back_pressure() -> None:
+    run_facets = facets(RunUpdate(RUN, "RUNNING", 1_900_000))
 
-    assert found["headwater_flink"]["streamCheckpoints"] == {
+    assert run_facets["headwater_flink"]["streamCheckpoints"] == {
         "completed": 58,
         "failed": 2,
         "inProgress": 1,
@@ -60,7 +60,7 @@ def test_a_run_that_goes_on_tells_its_checkpoints_its_restarts_its_records_and_i
             "path": "file:/ckpt/chk-58",
         },
     }
-    assert found["headwater_flink"]["vertices"] == [
+    assert run_facets["headwater_flink"]["vertices"] == [
         {
             "name": "Source: orders[4] -> Calc[5]",
             "parallelism": 2,
@@ -68,47 +68,47 @@ def test_a_run_that_goes_on_tells_its_checkpoints_its_restarts_its_records_and_i
             "backPressuredMsPerSecond": 250,
         }
     ]
-    assert found["headwater_flink"]["restarts"] == 1
-    counters = found["headwater_run"]
+    assert run_facets["headwater_flink"]["restarts"] == 1
+    counters = run_facets["headwater_run"]
     assert (counters["recordsIn"], counters["recordsOut"], counters["errorCount"]) == (500, 400, 1)
     assert counters["durationMs"] == 1_899_000
     assert "isInferred" not in counters
-    assert "errorMessage" not in found
+    assert "errorMessage" not in run_facets
 
 
 def test_a_failure_names_its_deepest_cause_and_quotes_no_record() -> None:
     failure = Failure(CSV, 1_899_000, "Source: orders[4] -> Calc[5] (1/2)")
 
-    found = facets(RunUpdate(RUN, "FAIL", 1_900_000, failure=failure))
+    run_facets = facets(RunUpdate(RUN, "FAIL", 1_900_000, failure=failure))
 
-    error = found["errorMessage"]
+    error = run_facets["errorMessage"]
     assert error["message"] == f"java.lang.RuntimeException: {WITHHELD}"
     assert error["stackTrace"].startswith(CSV.splitlines()[0])
     assert "CsvRowDataDeserializationSchema.java:192" in error["stackTrace"]
-    assert found["headwater_flink"]["lastFailure"]["task"] == "Source: orders[4] -> Calc[5] (1/2)"
-    assert "hunter2" not in json.dumps(found)
+    assert run_facets["headwater_flink"]["lastFailure"]["task"] == "Source: orders[4] -> Calc[5] (1/2)"
+    assert "hunter2" not in json.dumps(run_facets)
 
 
-def test_an_end_that_was_inferred_says_so_and_when_the_job_was_seen_last() -> None:
+def test_an_inferred_end_is_marked_and_has_the_time_the_job_was_last_seen() -> None:
     silence = "the JobManager has not answered for 6 s"
 
-    found = facets(RunUpdate(RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence=silence))
+    run_facets = facets(RunUpdate(RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence=silence))
 
-    assert found["headwater_run"]["isInferred"] is True
-    assert found["errorMessage"]["message"] == silence
-    assert found["headwater_flink"]["lastSeen"] == "1970-01-01T00:30:00+00:00"
-
-
-def test_taking_an_end_back_takes_its_message_back() -> None:
-    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000, is_retraction=True))
-
-    assert found["errorMessage"]["_deleted"] is True
-    assert "isInferred" not in found["headwater_run"]
+    assert run_facets["headwater_run"]["isInferred"] is True
+    assert run_facets["errorMessage"]["message"] == silence
+    assert run_facets["headwater_flink"]["lastSeen"] == "1970-01-01T00:30:00+00:00"
 
 
-def test_a_job_is_a_stream_unless_flink_calls_it_a_batch() -> None:
-    told = [RunUpdate(RUN, "START", 1_000), RunUpdate(replace(RUN, is_stream=False), "START", 1_000)]
+def test_retracting_an_end_deletes_its_error_message() -> None:
+    run_facets = facets(RunUpdate(RUN, "RUNNING", 1_900_000, is_retraction=True))
 
-    jobs = [json.loads(event_of(each, AROUND))["job"] for each in told]
+    assert run_facets["errorMessage"]["_deleted"] is True
+    assert "isInferred" not in run_facets["headwater_run"]
+
+
+def test_a_job_is_a_stream_unless_flink_reports_it_as_a_batch() -> None:
+    updates = [RunUpdate(RUN, "START", 1_000), RunUpdate(replace(RUN, is_stream=False), "START", 1_000)]
+
+    jobs = [json.loads(event_of(each, CONTEXT))["job"] for each in updates]
 
     assert [job["facets"]["jobType"]["processingType"] for job in jobs] == ["STREAMING", "BATCH"]

@@ -1,4 +1,4 @@
-"""How Flink's answers are read. The answers are those of Flink 2.1.3, cut down to what is read and a little beside."""
+"""Reading Flink's responses. They are those of Flink 2.1.3, reduced to what is read and a little more."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -40,8 +40,8 @@ EXCEPTIONS = [
 
 
 def vertex(number: str, name: str, read: int = 0, written: int = 0) -> dict[str, Any]:
-    passed = {"read-records": read, "write-records": written, "accumulated-backpressured-time": 0}
-    return {"id": number, "name": name, "parallelism": 2, "status": "RUNNING", "metrics": passed}
+    metrics = {"read-records": read, "write-records": written, "accumulated-backpressured-time": 0}
+    return {"id": number, "name": name, "parallelism": 2, "status": "RUNNING", "metrics": metrics}
 
 
 def job(*vertices: Mapping[str, Any], state: str = "RUNNING", kind: str = "STREAMING") -> dict[str, Any]:
@@ -52,14 +52,14 @@ CHAINED = (
     vertex(SOURCE, "Source: src[4] -> Calc[5]", written=300),
     vertex(SINK, "GroupAggregate[7] -> agg[8]: Writer", read=275),
 )
-COUNTED = {
+METRICS = {
     SOURCE: {"Source__src[4].numRecordsOut": 400, "Source__src[4].numRecordsIn": 0, "Calc[5].numRecordsOut": 390},
     SINK: {"GroupAggregate[7].numRecordsIn": 400, "agg[8]__Writer.numRecordsIn": 380, "numRecordsIn": 400},
 }
 
 
 class Flink:
-    """Answers by path; a path that it does not know is not there."""
+    """A server with responses by path; other paths are not found."""
 
     def __init__(self, **answers: object) -> None:
         self.answers = answers
@@ -68,28 +68,32 @@ class Flink:
         path = request.url.path.removeprefix(f"/jobs/{JOB}")
         if path.endswith("/subtasks/metrics"):
             return httpx.Response(200, json=self._metrics(path.split("/")[2], request.url.params.get("get")))
-        found = {
+        content = {
             "": self.answers.get("job"),
             "/checkpoints": self.answers.get("checkpoints", CHECKPOINTS),
             "/exceptions": {"exceptionHistory": {"entries": self.answers.get("exceptions", []), "truncated": False}},
             "/metrics": self.answers.get("restarts", []),
         }.get(path, self.answers.get(path))
-        return httpx.Response(404, json={"errors": ["not found"]}) if found is None else httpx.Response(200, json=found)
+        return (
+            httpx.Response(404, json={"errors": ["not found"]})
+            if content is None
+            else httpx.Response(200, json=content)
+        )
 
-    def _metrics(self, number: str, wanted: str | None) -> list[dict[str, Any]]:
-        counted: dict[str, dict[str, int]] = self.answers.get("counted", {})  # type: ignore[assignment]
-        found = {**counted.get(number, {}), **({"backPressuredTimeMsPerSecond": 250} if counted else {})}
-        if wanted is None:
-            return [{"id": each} for each in found]
-        return [{"id": each, "sum": float(found[each]), "max": float(found[each])} for each in wanted.split(",")]
+    def _metrics(self, number: str, names: str | None) -> list[dict[str, Any]]:
+        metrics: dict[str, dict[str, int]] = self.answers.get("counted", {})  # type: ignore[assignment]
+        values = {**metrics.get(number, {}), **({"backPressuredTimeMsPerSecond": 250} if metrics else {})}
+        if names is None:
+            return [{"id": each} for each in values]
+        return [{"id": each, "sum": float(values[each]), "max": float(values[each])} for each in names.split(",")]
 
 
 def cluster(answer: Callable[[httpx.Request], httpx.Response], *urls: str) -> FlinkCluster:
     return FlinkCluster(urls or ["http://flink:8081"], httpx.MockTransport(answer))
 
 
-def test_jobs_are_listed_in_the_order_of_their_starts() -> None:
-    shown = {
+def test_jobs_are_listed_by_start() -> None:
+    responses = {
         "/jobs/overview": {
             "jobs": [
                 {
@@ -112,31 +116,31 @@ def test_jobs_are_listed_in_the_order_of_their_starts() -> None:
         }
     }
 
-    assert cluster(Flink(**shown)).jobs() == (
+    assert cluster(Flink(**responses)).jobs() == (
         Listed("0", "a", "FINISHED", 10, 15, 15),
         Listed(JOB, "b", "RUNNING", 20, None, 25),
     )
 
 
-def test_records_are_counted_where_they_come_from_and_where_they_go_not_between_tasks() -> None:
-    found = cluster(Flink(job=job(*CHAINED), counted=COUNTED, restarts=[{"id": "numRestarts", "value": "2"}])).details(
-        JOB
-    )
+def test_records_are_counted_at_sources_and_sinks_not_between_tasks() -> None:
+    details = cluster(
+        Flink(job=job(*CHAINED), counted=METRICS, restarts=[{"id": "numRestarts", "value": "2"}])
+    ).details(JOB)
 
-    assert found is not None
-    assert (found.figures.records_in, found.figures.records_out, found.figures.restarts) == (400, 380, 2)
-    assert found.figures.vertices[0] == Vertex("Source: src[4] -> Calc[5]", 2, "RUNNING", 250)
-    assert found.figures.checkpoints == Checkpoints(
+    assert details is not None
+    assert (details.figures.records_in, details.figures.records_out, details.figures.restarts) == (400, 380, 2)
+    assert details.figures.vertices[0] == Vertex("Source: src[4] -> Calc[5]", 2, "RUNNING", 250)
+    assert details.figures.checkpoints == Checkpoints(
         58, 0, 1, 0, Checkpoint(58, 1795318479551, 7, 9065, "file:/ckpt/chk-58"), None
     )
-    assert (found.is_stream, found.failure, found.savepoint) == (True, None, None)
+    assert (details.is_stream, details.failure, details.savepoint) == (True, None, None)
 
 
-def test_of_a_job_that_is_over_what_passed_between_tasks_counts_only_where_it_tells_the_same() -> None:
-    alone = (vertex(SOURCE, "Source: src[9]", written=300), vertex(SINK, "hole[10]: Writer", read=300))
+def test_an_ended_jobs_records_are_counted_between_tasks_only_if_they_equal_the_sources() -> None:
+    unchained_vertices = (vertex(SOURCE, "Source: src[9]", written=300), vertex(SINK, "hole[10]: Writer", read=300))
 
     chained = cluster(Flink(job=job(*CHAINED, state="FINISHED"))).details(JOB)
-    unchained = cluster(Flink(job=job(*alone, state="FINISHED"))).details(JOB)
+    unchained = cluster(Flink(job=job(*unchained_vertices, state="FINISHED"))).details(JOB)
 
     assert chained is not None
     assert unchained is not None
@@ -144,36 +148,36 @@ def test_of_a_job_that_is_over_what_passed_between_tasks_counts_only_where_it_te
     assert (unchained.figures.records_in, unchained.figures.records_out) == (300, 300)
 
 
-def test_what_flink_tells_no_more_stays_as_it_was() -> None:
-    ran = cluster(Flink(job=job(*CHAINED), counted=COUNTED, restarts=[{"id": "numRestarts", "value": "2"}])).details(
+def test_figures_that_flink_no_longer_reports_keep_their_last_value() -> None:
+    before = cluster(Flink(job=job(*CHAINED), counted=METRICS, restarts=[{"id": "numRestarts", "value": "2"}])).details(
         JOB
     )
     over = cluster(Flink(job=job(*CHAINED, state="CANCELED"))).details(JOB)
-    assert ran is not None
+    assert before is not None
     assert over is not None
 
-    figures = over.figures.or_else(ran.figures)
+    figures = over.figures.or_else(before.figures)
 
     assert (figures.records_in, figures.records_out, figures.restarts) == (400, 380, 2)
 
 
-def test_a_failure_is_the_newest_with_the_task_that_it_struck() -> None:
+def test_the_newest_failure_is_reported_with_its_task() -> None:
     before = [{"id": "numRestarts", "value": "0"}]
-    shown = Flink(job=job(*CHAINED, state="FAILED"), exceptions=EXCEPTIONS, restarts=before)
+    flink = Flink(job=job(*CHAINED, state="FAILED"), exceptions=EXCEPTIONS, restarts=before)
 
-    found = cluster(shown).details(JOB)
+    details = cluster(flink).details(JOB)
 
-    assert found is not None
-    assert found.failure == Failure(SUPPRESSED, 1795318274925, "Calc (2/2) - execution #1")
-    assert found.figures.restarts == 1
+    assert details is not None
+    assert details.failure == Failure(SUPPRESSED, 1795318274925, "Calc (2/2) - execution #1")
+    assert details.figures.restarts == 1
 
 
-def test_only_the_savepoint_of_a_stop_is_told_not_one_that_was_taken_on_the_way() -> None:
+def test_only_the_savepoint_of_a_stop_is_reported_not_an_intermediate_one() -> None:
     def stopped_by(savepoint: Mapping[str, Any]) -> str | None:
-        shown = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "savepoint": savepoint}}
-        found = cluster(Flink(job=job(state="FINISHED"), checkpoints=shown)).details(JOB)
-        assert found is not None
-        return found.savepoint
+        checkpoints = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "savepoint": savepoint}}
+        details = cluster(Flink(job=job(state="FINISHED"), checkpoints=checkpoints)).details(JOB)
+        assert details is not None
+        return details.savepoint
 
     assert stopped_by(SAVEPOINT) == "file:/sp/sp-1"
     assert stopped_by({**SAVEPOINT, "checkpoint_type": "SAVEPOINT"}) is None
@@ -184,51 +188,51 @@ def test_a_batch_job_has_no_checkpoints() -> None:
         is_checkpoints = request.url.path.endswith("/checkpoints")
         return httpx.Response(404) if is_checkpoints else Flink(job=job(kind="BATCH"))(request)
 
-    found = cluster(answer).details(JOB)
+    details = cluster(answer).details(JOB)
 
-    assert found is not None
-    assert (found.is_stream, found.figures.checkpoints) == (False, None)
+    assert details is not None
+    assert (details.is_stream, details.figures.checkpoints) == (False, None)
 
 
-def test_what_a_job_was_restored_from_is_told_with_whether_it_is_a_savepoint() -> None:
+def test_the_path_a_job_was_restored_from_is_reported_and_whether_it_is_a_savepoint() -> None:
     restored = {"id": 57, "restore_timestamp": 1795318270000, "is_savepoint": True, "external_path": "file:/sp/sp-0"}
-    shown = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "restored": restored}}
+    checkpoints = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "restored": restored}}
 
-    found = cluster(Flink(job=job(*CHAINED), checkpoints=shown)).details(JOB)
+    details = cluster(Flink(job=job(*CHAINED), checkpoints=checkpoints)).details(JOB)
 
-    assert found is not None
-    assert found.figures.checkpoints is not None
-    told = found.figures.checkpoints
-    assert (told.restored_from, told.is_from_savepoint) == ("file:/sp/sp-0", True)
+    assert details is not None
+    assert details.figures.checkpoints is not None
+    restored_checkpoints = details.figures.checkpoints
+    assert (restored_checkpoints.restored_from, restored_checkpoints.is_from_savepoint) == ("file:/sp/sp-0", True)
 
 
 @pytest.mark.parametrize(("kind", "is_stream"), [("STREAMING", True), ("BATCH", False)])
-def test_before_flink_1_20_only_a_jobs_plan_says_whether_it_is_a_batch(kind: str, is_stream: bool) -> None:
-    told = {"jid": JOB, "state": "RUNNING", "vertices": CHAINED, "plan": {"jid": JOB, "type": kind, "nodes": []}}
+def test_before_flink_1_20_whether_a_job_is_a_batch_is_read_from_its_plan(kind: str, is_stream: bool) -> None:
+    response = {"jid": JOB, "state": "RUNNING", "vertices": CHAINED, "plan": {"jid": JOB, "type": kind, "nodes": []}}
 
-    found = cluster(Flink(job=told, counted=COUNTED)).details(JOB)
+    details = cluster(Flink(job=response, counted=METRICS)).details(JOB)
 
-    assert found is not None
-    assert (found.is_stream, found.figures.records_in) == (is_stream, 400)
+    assert details is not None
+    assert (details.is_stream, details.figures.records_in) == (is_stream, 400)
 
 
 @pytest.mark.parametrize("path", ["", "/checkpoints", "/exceptions", "/metrics", f"/vertices/{SINK}/subtasks/metrics"])
 @pytest.mark.parametrize("body", [{"errors": ["x"]}, ["x"], [None], "x"], ids=str)
-def test_what_is_no_answer_of_flinks_about_a_job_is_told_as_such(path: str, body: object) -> None:
-    shown = Flink(job=job(*CHAINED), counted=COUNTED)
+def test_a_response_about_a_job_that_is_not_flinks_is_reported(path: str, body: object) -> None:
+    flink = Flink(job=job(*CHAINED), counted=METRICS)
 
     def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json=body) if request.url.path == f"/jobs/{JOB}{path}" else shown(request)
+        return httpx.Response(200, json=body) if request.url.path == f"/jobs/{JOB}{path}" else flink(request)
 
     with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
         cluster(answer).details(JOB)
 
 
-def test_a_job_that_is_gone_has_no_details() -> None:
+def test_a_job_that_is_not_found_has_no_details() -> None:
     assert cluster(Flink()).details(JOB) is None
 
 
-def test_the_namespace_of_jobs_is_the_one_that_the_listener_uses() -> None:
+def test_the_namespace_of_jobs_is_the_listeners() -> None:
     config = {"/config": {"flink-version": "2.1.3"}, "/jobmanager/config": [{"key": "rest.port", "value": "8081"}]}
     named = [*config["/jobmanager/config"], {"key": "openlineage.job.namespace", "value": "shop"}]
 
@@ -237,10 +241,10 @@ def test_the_namespace_of_jobs_is_the_one_that_the_listener_uses() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_configuration_that_is_not_shown_leaves_the_namespace_to_who_asks(status: int) -> None:
+def test_with_a_hidden_configuration_the_caller_must_give_the_namespace(status: int) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
-        is_kept_back = request.url.path == "/jobmanager/config"
-        return httpx.Response(status) if is_kept_back else httpx.Response(200, json={"flink-version": "2.1.3"})
+        is_hidden = request.url.path == "/jobmanager/config"
+        return httpx.Response(status) if is_hidden else httpx.Response(200, json={"flink-version": "2.1.3"})
 
     about = cluster(answer).about()
 
@@ -251,18 +255,18 @@ def test_a_configuration_that_is_not_shown_leaves_the_namespace_to_who_asks(stat
         about.namespace(None)
 
 
-def test_who_may_not_ask_is_told_so() -> None:
+def test_a_refused_access_is_reported() -> None:
     with pytest.raises(
         UnavailableError, match=r"http://flink:8081 refuses access to /jobs/overview .*status 403.*password"
     ):
         cluster(lambda _: httpx.Response(403, text="forbidden")).jobs()
 
 
-def test_the_jobmanager_that_answers_is_asked_first_from_then_on() -> None:
-    asked = []
+def test_the_jobmanager_that_responded_is_called_first_afterwards() -> None:
+    hosts = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.host)
+        hosts.append(request.url.host)
         if request.url.host == "one":
             raise httpx.ConnectError("refused", request=request)
         return httpx.Response(200, json={"jobs": []})
@@ -271,23 +275,23 @@ def test_the_jobmanager_that_answers_is_asked_first_from_then_on() -> None:
     flink.jobs()
     flink.jobs()
 
-    assert asked == ["one", "two", "two"]
+    assert hosts == ["one", "two", "two"]
     assert flink.url == "http://two:8081"
 
 
-def test_who_cannot_be_reached_is_named_with_the_reason_and_without_passwords() -> None:
+def test_an_unreachable_jobmanager_is_named_with_the_reason_and_without_passwords() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.host == "one":
             raise httpx.ReadTimeout("", request=request)
         return httpx.Response(503)
 
-    with pytest.raises(UnavailableError) as refusal:
+    with pytest.raises(UnavailableError) as error:
         cluster(answer, "http://user:secret@one:8081", "http://two:8081").jobs()
 
-    assert str(refusal.value) == "http://one:8081: no answer within 2 s; http://two:8081: status 503"
+    assert str(error.value) == "http://one:8081: no answer within 2 s; http://two:8081: status 503"
 
 
-def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
+def test_an_untrusted_certificate_is_reported_with_a_remedy() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
 
@@ -296,8 +300,8 @@ def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [httpx.Response(404), httpx.Response(200, text="hello"), httpx.Response(200, json={})]
+    "response", [httpx.Response(404), httpx.Response(200, text="hello"), httpx.Response(200, json={})]
 )
-def test_what_is_no_flink_is_told_as_such(answer: httpx.Response) -> None:
+def test_a_server_that_is_not_flink_is_reported(response: httpx.Response) -> None:
     with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
-        cluster(lambda _: answer).jobs()
+        cluster(lambda _: response).jobs()

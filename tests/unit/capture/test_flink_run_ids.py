@@ -10,10 +10,10 @@ def test_a_job_s_run_has_the_id_that_the_listener_gave_it(shared: Path) -> None:
     recorded = [json.loads(line)["run"] for line in (shared / "observed" / "flink.jsonl").read_bytes().splitlines()]
     runs = {run["runId"]: run["facets"]["flink_job"]["jobId"] for run in recorded if "flink_job" in run["facets"]}
 
-    made = [run_of_job(job, int(told.replace("-", "")[:12], 16)) for told, job in runs.items()]
+    computed = [run_of_job(job, int(run_id.replace("-", "")[:12], 16)) for run_id, job in runs.items()]
 
     assert len(runs) == 13
-    assert made == [*runs]
+    assert computed == [*runs]
 
 
 def test_a_start_at_a_full_second_is_written_without_a_fraction() -> None:

@@ -1,4 +1,4 @@
-"""Files of SQL are taken apart as Flink's own client does, and each statement knows its line."""
+"""Files of SQL are split as Flink's own client does, and each statement has its line number."""
 
 import pytest
 
@@ -11,17 +11,17 @@ def test_semicolons_end_statements_but_not_in_quotes_and_comments() -> None:
 
     found = statements(script)
 
-    assert [(one.text, one.line) for one in found] == [("SELECT ';' AS `a;b`  FROM t", 2), ("SELECT 2", 5)]
+    assert [(each.text, each.line) for each in found] == [("SELECT ';' AS `a;b`  FROM t", 2), ("SELECT 2", 5)]
 
 
-def test_a_comment_of_several_lines_does_not_shift_the_lines_behind_it() -> None:
+def test_a_comment_of_several_lines_does_not_shift_later_line_numbers() -> None:
     found = statements("/* a\nb\nc */ SELECT 1;\nSELECT /* x\n */ 2, 'it''s'\n  FROM t;")
 
-    assert [one.line for one in found] == [3, 4]
+    assert [each.line for each in found] == [3, 4]
     assert found[1].text.count("\n") == 2
 
 
-def test_hints_are_no_comments() -> None:
+def test_hints_are_not_comments() -> None:
     assert statements("SELECT * FROM t /*+ OPTIONS('a'='b') */;")[0].text == "SELECT * FROM t /*+ OPTIONS('a'='b') */"
 
 
@@ -29,20 +29,20 @@ def test_hints_are_no_comments() -> None:
     "head",
     ["BEGIN STATEMENT SET;", "EXECUTE STATEMENT SET\nBEGIN", "execute statement set begin"],
 )
-def test_a_statement_set_is_one_statement_in_the_form_that_the_parser_takes(head: str) -> None:
+def test_a_statement_set_is_one_statement_in_the_form_that_the_parser_accepts(head: str) -> None:
     found = statements(f"SELECT 1;\n{head}\nINSERT INTO a SELECT 1;\nINSERT INTO b SELECT 2;\nEND;\nSELECT 3;")
 
-    wanted = "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; INSERT INTO b SELECT 2; END"
-    assert " ".join(found[1].text.split()) == wanted
+    expected = "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; INSERT INTO b SELECT 2; END"
+    assert " ".join(found[1].text.split()) == expected
     assert (len(found), found[1].line) == (3, 2)
 
 
-def test_settings_are_told_apart_from_statements() -> None:
+def test_settings_are_distinguished_from_statements() -> None:
     assert setting("SET 'pipeline.name' = 'ann''s job'") == ("pipeline.name", "ann's job")
     assert setting("SELECT 'a' = 'b'") is None
 
 
-def test_values_of_options_are_hidden_where_they_do_not_name_something() -> None:
+def test_values_of_options_are_hidden_unless_they_name_data() -> None:
     sql = "CREATE TABLE t WITH ('topic'='a', 'properties.sasl.jaas.config' = 'user ''x'' y') AS SELECT 'k' FROM s"
 
     assert (

@@ -1,4 +1,4 @@
-"""Submitting: a process that runs the job and says what it sees, here one that says what it is told to."""
+"""Submitting a job in a process that reports what it runs; here one that reports given lines."""
 
 import json
 from pathlib import Path
@@ -15,27 +15,27 @@ from headwater.errors import InvalidInputError, SetupError, UnavailableError
 _JOB = {"event": "job", "id": "6b6a1f0b6c2f4e0f8a1d5f0c2b3e4d5a", "writes": [], "gaps": [], "sql": None}
 
 
-def _answers(request: httpx.Request) -> httpx.Response:
-    """A cluster that knows no job."""
-    said: dict[str, Any] = {
+def _respond(request: httpx.Request) -> httpx.Response:
+    """The responses of a cluster without jobs."""
+    responses: dict[str, Any] = {
         "/config": {"flink-version": "2.1.3"},
         "/jobmanager/config": [],
         "/jobs/overview": {"jobs": []},
     }
-    return httpx.Response(200, json=said[request.url.path])
+    return httpx.Response(200, json=responses[request.url.path])
 
 
 @pytest.fixture
 def session() -> Session:
     url = "http://flink:8081"
-    return Session.at(url, FlinkCluster([url], httpx.MockTransport(_answers)))._replace(patience_s=0)
+    return Session.at(url, FlinkCluster([url], httpx.MockTransport(_respond)))._replace(patience_s=0)
 
 
 def _submission(folder: Path, *lines: object, status: int = 0) -> Submission:
-    """Its Python is a shell that writes the lines to the descriptor it is given."""
+    """A submission whose Python is a shell script that writes these lines to the given descriptor."""
     python = folder / "python"
-    said = "\n".join(f"echo '{json.dumps(line)}' >&$4" for line in lines)
-    python.write_text(f"#!/bin/bash\n{said}\nexit {status}\n")
+    output = "\n".join(f"echo '{json.dumps(line)}' >&$4" for line in lines)
+    python.write_text(f"#!/bin/bash\n{output}\nexit {status}\n")
     python.chmod(0o755)
     return Submission(file=folder / "job.sql", arguments=(), python=python, batch=False, wait=False, namespace=None)
 
@@ -45,17 +45,17 @@ def _run(submission: Submission, session: Session) -> tuple[list[SubmittedJob], 
     return list(submit(submission, session, events.append)), events
 
 
-def test_a_job_that_the_cluster_does_not_tell_of_is_a_gap_and_the_program_goes_on(
+def test_a_job_that_the_cluster_does_not_list_is_a_gap_and_the_program_goes_on(
     tmp_path: Path, session: Session
 ) -> None:
-    told, events = _run(_submission(tmp_path, _JOB, {**_JOB, "id": "f" * 32}), session)
+    jobs, events = _run(_submission(tmp_path, _JOB, {**_JOB, "id": "f" * 32}), session)
 
-    assert [job.job_id for job in told] == [_JOB["id"], "f" * 32]
-    assert all("its lineage is not reported: http://flink:8081 does not list the job" in job.gaps[0] for job in told)
+    assert [job.job_id for job in jobs] == [_JOB["id"], "f" * 32]
+    assert all("its lineage is not reported: http://flink:8081 does not list the job" in job.gaps[0] for job in jobs)
     assert events == []
 
 
-def test_a_refused_statement_is_an_error_with_what_flink_says(tmp_path: Path, session: Session) -> None:
+def test_a_refused_statement_is_an_error_with_flinks_message(tmp_path: Path, session: Session) -> None:
     refused = {"event": "refused", "message": "job.sql, line 3: SQL parse failed."}
 
     with pytest.raises(InvalidInputError, match=r"^job\.sql, line 3: SQL parse failed\.$"):
@@ -67,7 +67,7 @@ def test_a_program_that_fails_is_an_error_with_its_status(tmp_path: Path, sessio
         _run(_submission(tmp_path, status=7), session)
 
 
-def test_a_python_that_is_not_there_is_named(tmp_path: Path, session: Session) -> None:
+def test_a_missing_python_is_named(tmp_path: Path, session: Session) -> None:
     missing = _submission(tmp_path)
     missing.python.unlink()
 
@@ -75,10 +75,10 @@ def test_a_python_that_is_not_there_is_named(tmp_path: Path, session: Session) -
         _run(missing, session)
 
 
-def test_a_url_without_a_host_or_a_cluster_is_told_before_anything_is_run() -> None:
-    nobody = FlinkCluster(["http://flink:1"], httpx.MockTransport(lambda _: httpx.Response(503)))
+def test_a_url_without_a_host_or_a_cluster_is_refused_before_anything_is_run() -> None:
+    unavailable = FlinkCluster(["http://flink:1"], httpx.MockTransport(lambda _: httpx.Response(503)))
 
     with pytest.raises(InvalidInputError, match="--url: expected http://host:port"):
-        Session.at("flink", nobody)
+        Session.at("flink", unavailable)
     with pytest.raises(UnavailableError, match=r"no Flink session cluster: http://flink:1: status 503; is it up"):
-        Session.at("http://flink:1", nobody)
+        Session.at("http://flink:1", unavailable)

@@ -1,4 +1,4 @@
-"""Tables of Flink are named by what their connectors reach, as other engines name the same thing."""
+"""Tables of Flink are named by the data that their connectors access, as other engines name it."""
 
 from typing import Any
 
@@ -57,14 +57,14 @@ def _table(**options: str) -> dict[str, Any]:
     ],
     ids=lambda value: value["options"]["connector"] if isinstance(value, dict) else None,
 )
-def test_a_table_has_the_name_of_what_its_connector_reaches(
+def test_a_table_has_the_name_of_the_data_that_its_connector_accesses(
     table: dict[str, Any], names: list[tuple[str, str]]
 ) -> None:
-    assert [one.id for one in datasets(table)] == [DatasetId(*name) for name in names]
+    assert [each.id for each in datasets(table)] == [DatasetId(*name) for name in names]
 
 
-def test_an_iceberg_table_has_the_names_that_spark_tells_of_it() -> None:
-    """Written by hand: the location, and what it is called in the catalog and under the warehouse."""
+def test_an_iceberg_table_has_the_names_that_spark_reports() -> None:
+    """Written by hand: the location, and the names in the catalog and in the warehouse."""
     table = {
         "name": ["lake", "sales", "orders"],
         "options": {"connector": "iceberg"},
@@ -81,18 +81,21 @@ def test_an_iceberg_table_has_the_names_that_spark_tells_of_it() -> None:
         },
     }
 
-    (found,) = datasets(table)
+    (table_dataset,) = datasets(table)
 
-    links = [(one.namespace, one.name) for one in getattr(found.facets["symlinks"], "identifiers", ())]
-    assert found.id == DatasetId("file", "/data/lake/sales/orders")
+    links = [(each.namespace, each.name) for each in getattr(table_dataset.facets["symlinks"], "identifiers", ())]
+    assert table_dataset.id == DatasetId("file", "/data/lake/sales/orders")
     assert links == [("sqlite:/data/c.db", "lake.sales.orders"), ("file:/data/lake", "sales.orders")]
-    assert (getattr(found.facets["catalog"], "type", ""), getattr(found.facets["catalog"], "source", "")) == (
+    assert (
+        getattr(table_dataset.facets["catalog"], "type", ""),
+        getattr(table_dataset.facets["catalog"], "source", ""),
+    ) == (
         "jdbc",
         "flink",
     )
 
 
-def test_a_hive_catalog_of_several_metastores_is_told_by_the_first_of_them() -> None:
+def test_a_hive_catalog_of_several_metastores_is_named_by_the_first() -> None:
     table = {
         "name": ["lake", "sales", "orders"],
         "options": {"connector": "iceberg"},
@@ -105,16 +108,16 @@ def test_a_hive_catalog_of_several_metastores_is_told_by_the_first_of_them() -> 
         },
     }
 
-    (found,) = datasets(table)
+    (table_dataset,) = datasets(table)
 
-    assert getattr(found.facets["catalog"], "metadataUri", "") == "thrift://m1:9083"
+    assert getattr(table_dataset.facets["catalog"], "metadataUri", "") == "thrift://m1:9083"
 
 
-def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
-    (found,) = datasets(_table(connector="filesystem", path="/in"))
+def test_the_schema_has_stored_columns_and_not_computed_ones() -> None:
+    (table_dataset,) = datasets(_table(connector="filesystem", path="/in"))
 
-    fields = getattr(found.facets["schema"], "fields", ())
-    assert [(one.name, one.type, one.description) for one in fields] == [("id", "BIGINT", "of the order")]
+    fields = getattr(table_dataset.facets["schema"], "fields", ())
+    assert [(each.name, each.type, each.description) for each in fields] == [("id", "BIGINT", "of the order")]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,7 @@ def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
     ids=[
         "unknown connector",
         "topics by a pattern",
-        "no table of a catalog",
+        "not a table of a catalog",
         "tables by a pattern",
         "one of two tables",
         "databases by a pattern",
@@ -146,6 +149,6 @@ def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
         "tables of a PostgreSQL",
     ],
 )
-def test_a_table_that_cannot_be_named_is_an_error_and_no_invention(table: dict[str, Any]) -> None:
+def test_a_table_that_cannot_be_named_is_an_error(table: dict[str, Any]) -> None:
     with pytest.raises(UnnamedTableError, match="cannot name a table"):
         datasets(table)

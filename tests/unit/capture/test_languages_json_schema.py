@@ -1,4 +1,4 @@
-"""Fields of JSON Schemas, and what breaks who reads them.
+"""Fields of JSON Schemas, and changes that break readers.
 
 The schemas are examples of "Understanding JSON Schema" and of the specification 2020-12, shortened.
 """
@@ -14,16 +14,16 @@ from headwater.capture.schemas import read_subject
 
 def read(schema: object, **referenced: object) -> tuple[Field, ...]:
     others = {name: json.dumps(other) for name, other in referenced.items()}
-    found = read_subject({"schemaType": "JSON", "version": 1, "schema": json.dumps(schema)}, others)
-    return () if found is None else found.fields
+    schema_of_topic = read_subject({"schemaType": "JSON", "version": 1, "schema": json.dumps(schema)}, others)
+    return () if schema_of_topic is None else schema_of_topic.fields
 
 
-def of(**properties: object) -> object:
+def object_with(**properties: object) -> object:
     return {"type": "object", "properties": properties}
 
 
 @pytest.mark.parametrize(
-    ("schema", "shown"),
+    ("schema", "type_name"),
     [
         ({"type": "integer"}, "integer"),
         ({"type": ["string", "null"]}, "string"),
@@ -41,21 +41,21 @@ def of(**properties: object) -> object:
         (True, "any"),
     ],
 )
-def test_a_property_has_the_types_that_its_schema_allows(schema: object, shown: str) -> None:
-    (field,) = read({**of(x=schema), "$defs": {"amount": {"type": "number"}}})  # type: ignore[dict-item]
+def test_a_property_has_the_types_that_its_schema_allows(schema: object, type_name: str) -> None:
+    (field,) = read({**object_with(x=schema), "$defs": {"amount": {"type": "number"}}})  # type: ignore[dict-item]
 
-    assert field == Field("x", shown)
+    assert field == Field("x", type_name)
 
 
 def test_properties_of_objects_within_others_and_in_arrays_are_read() -> None:
     address = {"type": "object", "properties": {"city": {"type": "string"}}}
     schema = {
-        "$defs": {"address": address, "base": of(id={"type": "integer"})},
-        "allOf": [{"$ref": "#/$defs/base"}, of(note={"type": "string"})],
+        "$defs": {"address": address, "base": object_with(id={"type": "integer"})},
+        "allOf": [{"$ref": "#/$defs/base"}, object_with(note={"type": "string"})],
         "properties": {
             "billing": {"$ref": "#/$defs/address"},
             "shipping": {"type": "array", "items": {"$ref": "#/$defs/address"}},
-            "who": {"oneOf": [{"type": "null"}, of(name={"type": "string"})]},
+            "who": {"oneOf": [{"type": "null"}, object_with(name={"type": "string"})]},
         },
     }
 
@@ -71,17 +71,17 @@ def test_properties_of_objects_within_others_and_in_arrays_are_read() -> None:
     }
 
 
-def test_an_object_within_itself_is_told_once_and_another_subjects_schema_is_read() -> None:
+def test_a_recursive_object_is_listed_once_and_another_subjects_schema_is_read() -> None:
     tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
 
     assert read(tree) == (Field("children", "array<object>"),)
-    assert read(of(at={"$ref": "address.json"}), **{"address.json": of(city={"type": "string"})}) == (
+    assert read(object_with(at={"$ref": "address.json"}), **{"address.json": object_with(city={"type": "string"})}) == (
         Field("at", "object", (Field("city", "string"),)),
     )
 
 
 @pytest.mark.parametrize("schema", [True, {"type": "string"}, {"$ref": "#"}, [1]])
-def test_what_has_no_properties_has_no_schema(schema: object) -> None:
+def test_a_schema_without_properties_has_no_fields(schema: object) -> None:
     assert read(schema) == ()
 
 
@@ -101,5 +101,5 @@ def test_what_has_no_properties_has_no_schema(schema: object) -> None:
         ("array<string>", "string", True),
     ],
 )
-def test_a_type_that_takes_less_than_before_breaks(before: str, after: str, is_breaking: bool) -> None:
+def test_a_type_that_accepts_less_than_before_breaks(before: str, after: str, is_breaking: bool) -> None:
     assert breaks(before, after) is is_breaking

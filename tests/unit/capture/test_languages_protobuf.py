@@ -1,7 +1,7 @@
-"""Fields of Protobuf schemas, and what breaks who reads them.
+"""Fields of Protobuf schemas, and changes that break readers.
 
 The schemas are the examples of the language guides (protobuf.dev/programming-guides: proto2, proto3, editions); what is
-expected of a change is their section "Updating A Message Type".
+expected of a change is from their section "Updating A Message Type".
 """
 
 import pytest
@@ -13,8 +13,8 @@ from headwater.capture.schemas import read_subject
 
 def read(text: str, **referenced: str) -> tuple[Field, ...]:
     version = {"subject": "orders-value", "schemaType": "PROTOBUF", "version": 1, "schema": text}
-    found = read_subject(version, referenced)
-    return () if found is None else found.fields
+    topic_schema = read_subject(version, referenced)
+    return () if topic_schema is None else topic_schema.fields
 
 
 def test_scalar_fields_enums_and_repeated_messages_of_proto3_are_read() -> None:
@@ -68,7 +68,7 @@ def test_all_scalar_types_keep_their_names() -> None:
     assert [field.type for field in read(f'syntax = "proto3";\nmessage All {{\n{text}\n}}')] == scalars
 
 
-def test_names_are_looked_for_from_the_innermost_scope_outwards() -> None:
+def test_names_are_resolved_from_the_innermost_scope_outwards() -> None:
     fields = read("""
         syntax = "proto3";
         package foo.bar;
@@ -98,7 +98,7 @@ def test_names_are_looked_for_from_the_innermost_scope_outwards() -> None:
     }
 
 
-def test_members_of_a_oneof_are_fields_and_maps_have_those_of_their_values() -> None:
+def test_members_of_a_oneof_are_fields_and_maps_have_the_fields_of_their_values() -> None:
     fields = read("""
         syntax = "proto3";
         message SampleMessage {
@@ -145,7 +145,7 @@ def test_proto2_has_required_fields_defaults_groups_and_extensions() -> None:
     )
 
 
-def test_a_message_within_itself_is_told_once() -> None:
+def test_a_recursive_message_is_listed_once() -> None:
     fields = read("""
         syntax = "proto3";
         message Tree { string label = 1; repeated Tree children = 2; Tree parent = 3; }
@@ -154,7 +154,7 @@ def test_a_message_within_itself_is_told_once() -> None:
     assert fields == (Field("label", "string"), Field("children", "array<struct>"), Field("parent", "struct"))
 
 
-def test_types_of_other_subjects_are_read_and_those_of_every_compiler_are_named() -> None:
+def test_types_of_other_subjects_are_read_and_well_known_types_are_named() -> None:
     money = 'syntax = "proto3"; package shop; message Money { string currency = 1; int64 units = 2; }'
     order = """
         syntax = "proto3";
@@ -177,12 +177,12 @@ def test_types_of_other_subjects_are_read_and_those_of_every_compiler_are_named(
 
 
 @pytest.mark.parametrize("text", ["message { this is broken", "", 'syntax = "proto3";', "CgtvcmRlcnMucHJvdG8="])
-def test_what_is_no_protobuf_or_has_no_message_has_no_schema(text: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_text_without_a_protobuf_message_has_no_fields(text: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert read(text) == ()
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_version_is_kept() -> None:
+def test_a_subjects_version_is_read() -> None:
     version = {"schemaType": "PROTOBUF", "version": 7, "schema": 'syntax = "proto3"; message M { bool b = 1; }'}
 
     assert read_subject(version) == TopicSchema((Field("b", "bool"),), 7)
@@ -225,5 +225,5 @@ def test_a_version_is_kept() -> None:
         ("map<string,int32>", "map<string,string>", True),
     ],
 )
-def test_what_breaks_is_what_the_language_guide_calls_incompatible(before: str, after: str, is_breaking: bool) -> None:
+def test_changes_break_as_the_language_guide_documents(before: str, after: str, is_breaking: bool) -> None:
     assert breaks(before, after) is is_breaking

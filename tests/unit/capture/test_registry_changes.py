@@ -9,11 +9,11 @@ BEFORE = (
 )
 
 
-def test_the_same_fields_in_another_order_are_no_change() -> None:
+def test_another_order_of_fields_is_not_a_change() -> None:
     assert changes(BEFORE, BEFORE[::-1]) == []
 
 
-def test_fields_that_came_went_or_changed_are_told_with_whether_it_breaks_who_reads_them() -> None:
+def test_added_removed_and_retyped_fields_are_listed_and_whether_they_break_readers() -> None:
     after = (
         Field("price", "double"),
         Field("note", "boolean"),
@@ -37,10 +37,10 @@ def test_a_decimal_of_other_bounds_is_breaking() -> None:
     assert change["isBreaking"] is True
 
 
-def test_whether_it_breaks_is_judged_by_the_language_of_the_schema() -> None:
-    judged = {
+def test_whether_a_change_breaks_depends_on_the_language_of_the_schema() -> None:
+    is_breaking = {
         language: changes((Field("a", "int32"),), (Field("a", "double"),), language)[0]["isBreaking"]
         for language in ("AVRO", "PROTOBUF")
     }
 
-    assert judged == {"AVRO": False, "PROTOBUF": True}  # Avro promotes an int; on Protobuf's wire they differ
+    assert is_breaking == {"AVRO": False, "PROTOBUF": True}  # Avro promotes an int; on Protobuf's wire they differ

@@ -25,27 +25,27 @@ def avro(*fields: str) -> str:
 
 
 class Subjects:
-    """A registry; `instead` answers paths that begin so in another way."""
+    """A registry; `instead` replaces the responses of paths with these beginnings."""
 
     def __init__(self, **versions: dict[int, str]) -> None:
-        self.versions = {f"{topic}-value": found for topic, found in versions.items()}
+        self.versions = {f"{topic}-value": numbered for topic, numbered in versions.items()}
         self.instead: dict[str, httpx.Response] = {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path
-        self.asked.append(path)
-        for beginning, answer in self.instead.items():
+        self.requests.append(path)
+        for beginning, response in self.instead.items():
             if path.startswith(beginning):
-                return answer
+                return response
         match path.split("/")[1:]:
             case ["subjects"]:
                 return httpx.Response(200, json=[*self.versions])
             case ["subjects", subject, "versions"] if subject in self.versions:
                 return httpx.Response(200, json=[*self.versions[subject]])
             case ["subjects", subject, "versions", number] if int(number) in self.versions.get(subject, {}):
-                found = {"subject": subject, "version": int(number), "id": 1}
-                return httpx.Response(200, json={**found, "schema": self.versions[subject][int(number)]})
+                version = {"subject": subject, "version": int(number), "id": 1}
+                return httpx.Response(200, json={**version, "schema": self.versions[subject][int(number)]})
             case ["config", _]:
                 return httpx.Response(200, json={"compatibilityLevel": "BACKWARD"})
             case ["compatibility", *_]:
@@ -54,33 +54,33 @@ class Subjects:
 
 
 class Watched:
-    """A registry and who watches it, with a clock that is set by hand."""
+    """A registry and its watcher, with a clock that is set by hand."""
 
     def __init__(self, folder: Path, subjects: Subjects) -> None:
         self.subjects = subjects
         self.now_s = 1000.0
-        self.said: list[tuple[str, int]] = []
+        self.reported: list[tuple[str, int]] = []
         self.facets: list[dict[str, Any]] = []
         self._folder = folder
-        self._watcher = self._begun()
+        self._watcher = self._new_watcher()
 
-    def _begun(self) -> RegistryWatcher:
+    def _new_watcher(self) -> RegistryWatcher:
         registry = Registry("http://registry:8081", httpx.MockTransport(self.subjects))
         outlet = Outlet(lambda event: self.facets.append(json.loads(event)["dataset"]["facets"]), lambda _: True)
         return RegistryWatcher(registry, "k:9092", self._folder / "state.json", outlet, lambda: self.now_s)
 
     def restart(self) -> None:
-        self._watcher = self._begun()
+        self._watcher = self._new_watcher()
 
-    def look(self) -> list[tuple[str, int]]:
-        """What it tells; also where the look ends with a fault, which is raised by `fault`."""
-        self.said.clear()
-        self._watcher.poll(lambda told: self.said.append((told.subject, told.version)))
-        return [*self.said]
+    def poll(self) -> list[tuple[str, int]]:
+        """Poll once: the reported subjects and versions; in case of a fault they are in `reported`."""
+        self.reported.clear()
+        self._watcher.poll(lambda version: self.reported.append((version.subject, version.version)))
+        return [*self.reported]
 
     def fault(self) -> str:
         with pytest.raises(UnavailableError) as refusal:
-            self.look()
+            self.poll()
         return str(refusal.value)
 
 
@@ -90,19 +90,19 @@ def watch(tmp_path: Path) -> Callable[[Subjects], Watched]:
 
 
 @pytest.mark.parametrize("refusal", [NOT_READ, FORBIDDEN, httpx.Response(404), httpx.Response(200, json=[])])
-@pytest.mark.parametrize("question", ["/compatibility", "/config"])
-def test_a_version_is_told_without_what_the_registry_does_not_say_beside_it(
-    watch: Callable[[Subjects], Watched], question: str, refusal: httpx.Response
+@pytest.mark.parametrize("path", ["/compatibility", "/config"])
+def test_a_version_is_reported_without_the_details_that_the_registry_refuses(
+    watch: Callable[[Subjects], Watched], path: str, refusal: httpx.Response
 ) -> None:
     watched = watch(Subjects(a={1: avro("x"), 2: avro("x", "y")}, b={1: avro("x")}))
-    watched.subjects.instead[question] = refusal
+    watched.subjects.instead[path] = refusal
 
-    told = watched.look()
+    reported = watched.poll()
 
-    assert told == [("a-value", 1), ("a-value", 2), ("b-value", 1)]
-    said = watched.facets[1]["headwater_subject"]
-    assert ("fitsRule" in said, "compatibility" in said) == (question == "/config", question == "/compatibility")
-    assert watched.look() == []
+    assert reported == [("a-value", 1), ("a-value", 2), ("b-value", 1)]
+    facet = watched.facets[1]["headwater_subject"]
+    assert ("fitsRule" in facet, "compatibility" in facet) == (path == "/config", path == "/compatibility")
+    assert watched.poll() == []
 
 
 @pytest.mark.parametrize("refusal", [FORBIDDEN, httpx.Response(500), httpx.Response(200, json={}), NOT_READ])
@@ -115,35 +115,35 @@ def test_a_subject_that_cannot_be_read_hides_no_other_and_is_named(
     fault = watched.fault()
 
     assert fault.startswith("a-value: the schema registry answers")
-    assert watched.said == [("b-value", 1)]
+    assert watched.reported == [("b-value", 1)]
     watched.subjects.instead.clear()
-    assert watched.look() == [("a-value", 1)]
+    assert watched.poll() == [("a-value", 1)]
 
 
-def test_a_version_waits_while_the_registry_fails_to_say_whether_it_fits(
+def test_a_version_waits_while_the_registry_fails_to_check_compatibility(
     watch: Callable[[Subjects], Watched],
 ) -> None:
     watched = watch(Subjects(a={1: avro("x"), 2: avro("x", "y")}, b={1: avro("x")}))
     watched.subjects.instead["/compatibility"] = httpx.Response(500)
 
     assert watched.fault() == "a-value: the schema registry answers 500"
-    assert watched.said == [("a-value", 1), ("b-value", 1)]
+    assert watched.reported == [("a-value", 1), ("b-value", 1)]
     watched.subjects.instead.clear()
-    assert watched.look() == [("a-value", 2)]
+    assert watched.poll() == [("a-value", 2)]
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])
-def test_a_registry_that_answers_nobody_is_asked_once_in_a_look(
+def test_an_unavailable_registry_is_called_for_only_one_subject_a_poll(
     watch: Callable[[Subjects], Watched], status: int
 ) -> None:
     watched = watch(Subjects(a={1: avro("x")}, b={1: avro("x")}))
     watched.subjects.instead["/subjects/"] = httpx.Response(status)
 
     assert f"the schema registry answers {status}" in watched.fault()
-    assert watched.subjects.asked == ["/subjects", "/subjects/a-value/versions"]
+    assert watched.subjects.requests == ["/subjects", "/subjects/a-value/versions"]
 
 
-def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
+def test_an_untrusted_certificate_is_reported_with_a_remedy() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
 
@@ -151,69 +151,67 @@ def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
         Registry("https://registry", httpx.MockTransport(answer)).subjects()
 
 
-def test_what_is_no_registry_is_told_as_such(watch: Callable[[Subjects], Watched]) -> None:
+def test_a_server_that_is_not_a_registry_is_reported(watch: Callable[[Subjects], Watched]) -> None:
     watched = watch(Subjects())
     watched.subjects.instead["/subjects"] = httpx.Response(200, json={"jobs": []})
 
     assert "not from a schema registry" in watched.fault()
 
 
-def test_a_subject_that_was_deleted_for_good_and_registered_anew_is_told_from_its_first_version(
+def test_a_subject_that_was_deleted_and_registered_again_is_reported_from_its_first_version(
     watch: Callable[[Subjects], Watched],
 ) -> None:
     watched = watch(Subjects(a={1: avro("x"), 2: avro("x", "y"), 3: avro("y")}))
-    watched.look()
+    watched.poll()
 
     watched.subjects.versions["a-value"] = {1: avro("other")}
-    anew = watched.look()
+    registered_again = watched.poll()
     watched.subjects.versions["a-value"] = {1: avro("other"), 2: avro("other", "z")}
-    then = watched.look()
+    next_version = watched.poll()
 
-    assert (anew, then) == ([("a-value", 1)], [("a-value", 2)])
+    assert (registered_again, next_version) == ([("a-value", 1)], [("a-value", 2)])
     assert [field["name"] for field in watched.facets[3]["schema"]["fields"]] == ["other"]
     assert watched.facets[3]["headwater_subject"]["changes"] == []
     assert watched.facets[4]["headwater_subject"]["changes"][0]["field"] == "z"
 
 
-def test_a_version_that_has_another_schema_by_now_is_noticed_within_a_minute_and_by_the_next_watcher(
+def test_a_version_whose_schema_changed_is_noticed_within_a_minute_and_by_a_restarted_watcher(
     watch: Callable[[Subjects], Watched],
 ) -> None:
     watched = watch(Subjects(a={1: avro("x")}))
-    watched.look()
+    watched.poll()
 
     watched.subjects.versions["a-value"] = {1: avro("other")}
-    early = watched.look()
+    early = watched.poll()
     watched.now_s += 60
-    late = watched.look()
+    late = watched.poll()
     watched.subjects.versions["a-value"] = {1: avro("third")}
     watched.restart()
-    by_the_next = watched.look()
+    after_restart = watched.poll()
 
-    assert (early, late, by_the_next) == ([], [("a-value", 1)], [("a-value", 1)])
+    assert (early, late, after_restart) == ([], [("a-value", 1)], [("a-value", 1)])
 
 
-def test_a_subject_whose_newest_version_was_deleted_is_told_no_more_than_before(
+def test_a_subject_whose_newest_version_was_deleted_is_not_reported_again(
     watch: Callable[[Subjects], Watched],
 ) -> None:
     watched = watch(Subjects(a={1: avro("x"), 2: avro("x", "y")}))
-    watched.look()
+    watched.poll()
 
     del watched.subjects.versions["a-value"][2]
-    without = watched.look()
+    after_deletion = watched.poll()
     watched.subjects.versions["a-value"][3] = avro("x", "z")
-    after = watched.look()
+    after = watched.poll()
 
-    assert (without, after) == ([], [("a-value", 3)])
+    assert (after_deletion, after) == ([], [("a-value", 3)])
 
 
-def test_what_was_kept_before_schemas_were_told_apart_still_counts(
-    watch: Callable[[Subjects], Watched], tmp_path: Path
-) -> None:
+def test_an_older_state_without_schemas_is_still_used(watch: Callable[[Subjects], Watched], tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(json.dumps({"format": 1, "told": {"a-value": 1}}))
     watched = watch(Subjects(a={1: avro("x")}))
 
-    first = watched.look()
+    first = watched.poll()
     watched.subjects.versions["a-value"] = {1: avro("other")}
     watched.restart()
 
-    assert (first, watched.look()) == ([], [("a-value", 1)])
+    assert (first, watched.poll()) == ([], [("a-value", 1)])

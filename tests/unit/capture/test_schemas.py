@@ -1,4 +1,4 @@
-"""Fields of topics, from subjects as a registry gives them."""
+"""Fields of topics, from a registry's subjects."""
 
 import json
 from typing import Final
@@ -30,18 +30,18 @@ ORDER = {
 
 
 def test_fields_types_and_nested_records_of_avro_are_read() -> None:
-    found = read_subject({"version": 3, "schema": json.dumps(ORDER)})
+    topic_schema = read_subject({"version": 3, "schema": json.dumps(ORDER)})
 
-    assert found is not None
-    assert found.version == 3
-    assert [(field.name, field.type) for field in found.fields] == [
+    assert topic_schema is not None
+    assert topic_schema.version == 3
+    assert [(field.name, field.type) for field in topic_schema.fields] == [
         ("id", "long"),
         ("price", "decimal(10,2)"),
         ("at", "timestamp-millis"),
         ("lines", "array<string>"),
         ("customer", "struct"),
     ]
-    assert [*types(found.fields)][:6] == ["id", "price", "at", "lines", "customer", "customer.name"]
+    assert [*types(topic_schema.fields)][:6] == ["id", "price", "at", "lines", "customer", "customer.name"]
 
 
 def test_a_json_schema_has_its_properties() -> None:
@@ -52,14 +52,14 @@ def test_a_json_schema_has_its_properties() -> None:
     )
 
 
-def test_what_has_no_fields_has_no_schema() -> None:
+def test_a_subject_without_fields_has_no_schema() -> None:
     assert read_subject({"schema": '"string"', "version": 1}) is None
     assert read_subject({"schemaType": "PROTOBUF", "schema": "syntax = ...", "version": 1}) is None
     assert read_subject({"schemaType": "XML", "schema": "<a/>", "version": 1}) is None
     assert read_subject({"schema": "{", "version": 1}) is None
 
 
-def test_records_in_lists_and_maps_have_their_fields_and_one_within_itself_is_told_once() -> None:
+def test_records_in_lists_and_maps_have_fields_and_a_recursive_one_is_listed_once() -> None:
     line = {"type": "record", "name": "shop.Line", "fields": [{"name": "sku", "type": "string"}]}
     tree = {
         "type": "record",
@@ -73,10 +73,10 @@ def test_records_in_lists_and_maps_have_their_fields_and_one_within_itself_is_to
         ],
     }
 
-    found = read_subject({"version": 1, "schema": json.dumps(tree)})
+    topic_schema = read_subject({"version": 1, "schema": json.dumps(tree)})
 
     sku = (Field("sku", "string"),)
-    assert found == TopicSchema(
+    assert topic_schema == TopicSchema(
         (
             Field("lines", "array<struct>", sku),
             Field("by_sku", "map<string,struct>", sku),
@@ -88,7 +88,7 @@ def test_records_in_lists_and_maps_have_their_fields_and_one_within_itself_is_to
     )
 
 
-def test_names_of_avro_are_those_of_their_namespaces() -> None:
+def test_avro_names_are_resolved_in_their_namespaces() -> None:
     billed = {"type": "record", "name": "Address", "fields": [{"name": "street", "type": "string"}]}
     shipped = {**billed, "namespace": "post", "fields": [{"name": "box", "type": "long"}]}
     order = {
@@ -103,10 +103,10 @@ def test_names_of_avro_are_those_of_their_namespaces() -> None:
         ],
     }
 
-    found = read_subject({"version": 1, "schema": json.dumps(order)})
+    topic_schema = read_subject({"version": 1, "schema": json.dumps(order)})
 
-    assert found is not None
-    assert [path for path in types(found.fields) if "." in path] == [
+    assert topic_schema is not None
+    assert [path for path in types(topic_schema.fields) if "." in path] == [
         "bill.street",
         "ship.box",
         "bill_again.street",
@@ -115,7 +115,7 @@ def test_names_of_avro_are_those_of_their_namespaces() -> None:
 
 
 _MANY: Final = range(12)
-_IN_TURNS: Final = {
+_MUTUAL: Final = {
     "AVRO": {
         "type": "record",
         "name": "A",
@@ -139,7 +139,7 @@ _IN_TURNS: Final = {
         },
     },
 }
-_IN_TURNS_PROTOBUF: Final = "\n".join(
+_MUTUAL_PROTOBUF: Final = "\n".join(
     [
         'syntax = "proto3";',
         "message A {" + " ".join(f"R{number} r{number} = {number + 1};" for number in _MANY) + "}",
@@ -153,19 +153,17 @@ _IN_TURNS_PROTOBUF: Final = "\n".join(
 
 @pytest.mark.parametrize(
     ("language", "text"),
-    [*((name, json.dumps(schema)) for name, schema in _IN_TURNS.items()), ("PROTOBUF", _IN_TURNS_PROTOBUF)],
+    [*((name, json.dumps(schema)) for name, schema in _MUTUAL.items()), ("PROTOBUF", _MUTUAL_PROTOBUF)],
 )
-def test_records_that_hold_each_other_in_turns_have_a_bound_and_hide_no_field_of_the_first(
-    language: str, text: str
-) -> None:
-    found = read_subject({"schemaType": language, "version": 1, "schema": text})
+def test_mutually_recursive_records_have_a_limit_and_all_fields_of_the_first_level(language: str, text: str) -> None:
+    topic_schema = read_subject({"schemaType": language, "version": 1, "schema": text})
 
-    assert found is not None
-    assert [field.name for field in found.fields] == [f"r{number}" for number in _MANY]
-    assert len(types(found.fields)) <= 5_000
+    assert topic_schema is not None
+    assert [field.name for field in topic_schema.fields] == [f"r{number}" for number in _MANY]
+    assert len(types(topic_schema.fields)) <= 5_000
 
 
-def test_a_version_is_read_with_the_schemas_that_it_refers_to() -> None:
+def test_a_version_is_read_with_the_schemas_that_it_references() -> None:
     customer = {"type": "record", "name": "Customer", "fields": [{"name": "name", "type": "string"}]}
     order = {"type": "record", "name": "Order", "fields": [{"name": "customer", "type": "Customer"}]}
     reference = {"name": "Customer", "subject": "customer", "version": 3}
@@ -180,42 +178,42 @@ def test_a_version_is_read_with_the_schemas_that_it_refers_to() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, json=answers[request.url.path]))
 
     registry = Registry("http://registry", transport)
-    found = registry.schema_of("orders")
+    topic_schema = registry.schema_of("orders")
     registry.close()
 
-    assert found == TopicSchema((Field("customer", "struct", (Field("name", "string"),)),), 2)
+    assert topic_schema == TopicSchema((Field("customer", "struct", (Field("name", "string"),)),), 2)
 
 
-def test_the_registry_is_asked_again_after_half_a_minute_and_what_is_known_outlasts_its_silence() -> None:
+def test_the_registry_is_called_again_after_half_a_minute_and_a_known_schema_stays_on_failure() -> None:
     answers = [
         httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)}),
         httpx.Response(200, json={"version": 2, "schema": json.dumps(ORDER)}),
         httpx.Response(503),
     ]
-    asked: list[str] = []
+    paths: list[str] = []
     time = [0.0]
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path)
+        paths.append(request.url.path)
         return answers.pop(0)
 
     registry = Registry("http://ann:hunter2@registry/apis/ccompat/v7", httpx.MockTransport(answer), lambda: time[0])
     versions = []
     for time[0] in (0, 29, 31, 62):
-        found = registry.schema_of("orders")
-        versions.append(None if found is None else found.version)
+        topic_schema = registry.schema_of("orders")
+        versions.append(None if topic_schema is None else topic_schema.version)
 
     registry.close()
     assert versions == [1, 1, 2, 2]
-    assert asked == ["/apis/ccompat/v7/subjects/orders-value/versions/latest"] * 3
+    assert paths == ["/apis/ccompat/v7/subjects/orders-value/versions/latest"] * 3
 
 
-def test_a_registry_that_is_silent_is_let_be_for_a_while_and_the_topic_it_was_silent_at_for_longer() -> None:
-    asked: list[str] = []
+def test_a_silent_registry_is_not_called_for_a_while_and_longer_for_the_topic_that_failed() -> None:
+    subjects: list[str] = []
     time, is_silent = [0.0], [True]
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path.split("/")[2])
+        subjects.append(request.url.path.split("/")[2])
         if is_silent[0]:
             raise httpx.ReadTimeout("silent", request=request)
         return httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)})
@@ -228,16 +226,16 @@ def test_a_registry_that_is_silent_is_let_be_for_a_while_and_the_topic_it_was_si
     registry.close()
 
     assert silent == [None] * 9
-    assert asked[0] == "orders-value"
-    assert asked[1:3] == ["bids-value", "views-value"]
+    assert subjects[0] == "orders-value"
+    assert subjects[1:3] == ["bids-value", "views-value"]
     assert known == [False, True, True, True, True, True]
 
 
-def test_a_registry_that_answers_with_an_error_is_asked_for_other_topics() -> None:
-    asked: list[str] = []
+def test_a_registry_that_responds_with_an_error_is_called_for_other_topics() -> None:
+    subjects: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path.split("/")[2])
+        subjects.append(request.url.path.split("/")[2])
         return httpx.Response(500)
 
     registry = Registry("http://registry", httpx.MockTransport(answer))
@@ -245,4 +243,4 @@ def test_a_registry_that_answers_with_an_error_is_asked_for_other_topics() -> No
         registry.schema_of(topic)
     registry.close()
 
-    assert asked == ["orders-value", "bids-value"]
+    assert subjects == ["orders-value", "bids-value"]

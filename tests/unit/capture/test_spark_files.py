@@ -7,7 +7,7 @@ from headwater.model.names import DatasetId
 
 
 @pytest.mark.parametrize(
-    ("paths", "named"),
+    ("paths", "names"),
     [
         ([f"s3a://lake/events/day={day}" for day in range(11)], [("s3://lake", "events")]),
         ([f"hdfs://name:8020/events/{day}" for day in range(11)], [("hdfs://name:8020", "/events")]),
@@ -24,11 +24,11 @@ from headwater.model.names import DatasetId
         ([f"s3a://lake/{folder}" for folder in "abcdefghijkl"], [("s3://lake", "/")]),
     ],
 )
-def test_many_paths_are_the_folder_that_holds_them_in_each_place(
-    paths: list[str], named: list[tuple[str, str]]
+def test_many_paths_are_reported_as_their_common_folder_in_each_namespace(
+    paths: list[str], names: list[tuple[str, str]]
 ) -> None:
-    assert files_named(paths) == [DatasetId(*name) for name in named]
+    assert files_named(paths) == [DatasetId(*name) for name in names]
 
 
-def test_few_paths_are_each_by_itself() -> None:
+def test_few_paths_are_each_reported() -> None:
     assert files_named(["s3a://lake/a", "file:///b/"]) == [DatasetId("s3://lake", "a"), DatasetId("file", "/b")]

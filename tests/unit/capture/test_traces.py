@@ -12,24 +12,24 @@ Caused by: com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'hu
 """
 
 
-def test_classes_and_frames_are_kept_and_messages_that_may_quote_a_record_are_not() -> None:
-    found = without_values(CONVERSION, CONNECTORS)
+def test_classes_and_frames_are_reported_but_not_messages_that_may_quote_a_record() -> None:
+    cleaned = without_values(CONVERSION, CONNECTORS)
 
-    assert found.message == "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler"
-    assert "hunter2" not in found.text
-    assert f"Caused by: com.fasterxml.jackson.core.JsonParseException: {WITHHELD}" in found.text
-    assert "JsonConverter.java:333" in found.text
-    assert "\t... 13 more" in found.text
+    assert cleaned.message == "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler"
+    assert "hunter2" not in cleaned.text
+    assert f"Caused by: com.fasterxml.jackson.core.JsonParseException: {WITHHELD}" in cleaned.text
+    assert "JsonConverter.java:333" in cleaned.text
+    assert "\t... 13 more" in cleaned.text
 
 
-def test_a_message_that_repeats_that_of_a_database_is_withheld() -> None:
-    told = (
+def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
+    trace = (
         "org.apache.kafka.connect.errors.ConnectException: java.sql.SQLException: ERROR: duplicate key value\n"
         "Detail: Key (name)=(hunter2) already exists."
     )
 
-    assert without_values(told, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
+    assert without_values(trace, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
 
 
-def test_what_is_no_trace_is_told_as_such() -> None:
+def test_text_that_is_not_a_trace_is_replaced() -> None:
     assert without_values("boom hunter2", CONNECTORS).message == "failed, without a stack trace"

@@ -1,4 +1,4 @@
-"""What a Trino means by its catalogs, by its configuration."""
+"""The meaning of Trino's catalogs, by its configuration."""
 
 import json
 import re
@@ -19,17 +19,17 @@ from headwater.capture.trino import (
 from headwater.errors import InvalidInputError, SetupError
 
 
-def said(found: CatalogMeaning | None) -> dict[str, str]:
-    assert found is not None
-    assert found.facet is not None, found.why
+def facet_of(meaning: CatalogMeaning | None) -> dict[str, str]:
+    assert meaning is not None
+    assert meaning.facet is not None, meaning.why
     names = ("type", "metadataUri", "warehouseUri", "namespace", "prefix")
-    return {name: value for name in names if (value := getattr(found.facet, name)) is not None}
+    return {name: value for name in names if (value := getattr(meaning.facet, name)) is not None}
 
 
 ICEBERG = {"connector.name": "iceberg"}
 REST = {**ICEBERG, "iceberg.catalog.type": "rest", "iceberg.rest-catalog.uri": "http://rest:8181"}
 HA = "thrift://M1:9083, thrift://m2:9083"
-"""Metastores that stand in for each other."""
+"""Metastores that replace each other."""
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,10 @@ HA = "thrift://M1:9083, thrift://m2:9083"
         ),
     ],
 )
-def test_a_catalog_is_told_as_others_name_its_tables(properties: dict[str, str], facet: dict[str, str]) -> None:
-    assert said(meant("lake", properties)) == facet
+def test_a_catalog_is_reported_with_the_names_that_others_give_its_tables(
+    properties: dict[str, str], facet: dict[str, str]
+) -> None:
+    assert facet_of(meant("lake", properties)) == facet
 
 
 @pytest.mark.parametrize(
@@ -106,17 +108,15 @@ def test_a_catalog_is_told_as_others_name_its_tables(properties: dict[str, str],
         ({"connector.name": "postgresql"}, "jdbc"),
     ],
 )
-def test_a_catalog_that_says_too_little_is_told_to_the_user_and_to_nobody_else(
-    properties: dict[str, str], why: str
-) -> None:
-    found = meant("lake", properties)
+def test_a_catalog_with_too_little_information_has_no_facet_but_a_reason(properties: dict[str, str], why: str) -> None:
+    meaning = meant("lake", properties)
 
-    assert found is not None
-    assert found.facet is None
-    assert why in found.why
+    assert meaning is not None
+    assert meaning.facet is None
+    assert why in meaning.why
 
 
-def test_catalogs_of_test_data_are_nobodys() -> None:
+def test_catalogs_of_test_data_are_ignored() -> None:
     assert meant("tpch", {"connector.name": "tpch"}) is None
 
 
@@ -128,7 +128,7 @@ def etc(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_listener_says_what_this_trino_is_called(etc: Path) -> None:
+def test_the_namespace_is_read_from_the_listeners_configuration(etc: Path) -> None:
     before = namespace_of(etc)
     uri = "openlineage-event-listener.trino.uri=http://Trino.example:8080"
     (etc / "event-listener.properties").write_text(f"event-listener.name=openlineage\n{uri}\n")
@@ -150,8 +150,8 @@ def test_a_file_that_cannot_be_read_hides_no_other_catalog(etc: Path) -> None:
     assert (cut.name, cut.facet, folder.name, folder.facet) == ("cut", None, "folder", None)
     assert re.fullmatch(r"cannot read .*cut\.properties", cut.why)
     assert re.fullmatch(r"cannot read .*folder\.properties", folder.why)
-    assert said(lake) == {"type": "glue", "warehouseUri": "s3://wh"}
-    assert said(shop) == {"namespace": "mysql://db:3306", "prefix": ""}
+    assert facet_of(lake) == {"type": "glue", "warehouseUri": "s3://wh"}
+    assert facet_of(shop) == {"namespace": "mysql://db:3306", "prefix": ""}
     assert namespace_of(etc) is None
 
 
@@ -176,20 +176,20 @@ def test_an_address_without_a_host_is_refused() -> None:
         engine_namespace("localhost")
 
 
-def test_a_catalog_is_told_once_and_again_when_it_changed(etc: Path) -> None:
-    told: list[bytes] = []
-    watcher = TrinoWatcher(etc, "trino://t:1", Outlet(told.append, lambda _: True))
+def test_a_catalog_is_reported_once_and_again_when_it_changed(etc: Path) -> None:
+    events: list[bytes] = []
+    watcher = TrinoWatcher(etc, "trino://t:1", Outlet(events.append, lambda _: True))
 
-    looks = [len(watcher.poll()), len(watcher.poll())]
+    counts = [len(watcher.poll()), len(watcher.poll())]
     (etc / "catalog" / "lake.properties").write_text("connector.name=iceberg\nhive.metastore.uri=thrift://ms:9083")
-    looks.append(len(watcher.poll()))
+    counts.append(len(watcher.poll()))
 
-    assert looks == [1, 0, 1]
-    datasets = [json.loads(event)["dataset"] for event in told]
+    assert counts == [1, 0, 1]
+    datasets = [json.loads(event)["dataset"] for event in events]
     assert [(each["namespace"], each["name"]) for each in datasets] == [("trino://t:1", "lake")] * 2
     assert [each["facets"]["headwater_engine_catalog"]["type"] for each in datasets] == ["glue", "hive"]
 
 
-def test_a_folder_without_catalogs_is_no_configuration(tmp_path: Path) -> None:
+def test_a_folder_without_catalogs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="catalog"):
         catalogs_in(tmp_path)

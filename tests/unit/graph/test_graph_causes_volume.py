@@ -1,4 +1,4 @@
-"""When a number of rows is a jump, worked out by hand."""
+"""Which numbers of rows are a jump, computed by hand."""
 
 import math
 
@@ -13,12 +13,12 @@ from headwater.graph.causes.rules.volume import jump
         (1_000, [1_000, 1_000, 1_000]),
         (1_400, [1_000, 1_000, 1_000]),  # less than one and a half times
         (700, [1_000, 1_000, 1_000]),
-        (0, [10, 10]),  # two runs tell no usual
+        (0, [10, 10]),  # two runs are too few
         (2_000, [500, 1_000, 1_500, 900, 1_200]),  # median 1000, deviations' median 200: 0.6745 * 1000 / 200 = 3.4
         (0, [0, 0, 0]),
     ],
 )
-def test_what_lies_near_the_usual_is_no_jump(rows: int, earlier: list[int]) -> None:
+def test_a_count_near_the_usual_is_not_a_jump(rows: int, earlier: list[int]) -> None:
     assert jump(rows, earlier) is None
 
 
@@ -31,7 +31,7 @@ def test_what_lies_near_the_usual_is_no_jump(rows: int, earlier: list[int]) -> N
         (5, [0, 0, 0], 0, math.inf, None),
     ],
 )
-def test_what_lies_far_from_the_usual_is_a_jump(
+def test_a_count_far_from_the_usual_is_a_jump(
     rows: int, earlier: list[int], usual: float, ratio: float, z: float | None
 ) -> None:
     found = jump(rows, earlier)

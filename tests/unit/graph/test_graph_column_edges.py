@@ -1,4 +1,4 @@
-"""Column edges kept as numbers are the edges that the facets tell of."""
+"""Column edges stored as numbers are the edges that the facets report."""
 
 import json
 from typing import Any
@@ -18,37 +18,37 @@ FACET = {"fields": {"total": {"inputFields": [{"namespace": "lake", "name": "raw
 
 
 @given(logs)
-def test_edges_kept_as_numbers_are_the_edges_of_the_facet_in_its_order(log: list[bytes]) -> None:
-    found = [fact for raw in log for fact in facts(parse_event(raw))]
-    bodies = {fact.digest: json.loads(fact.body) for fact in found if isinstance(fact, Content)}
-    told = {(fact.target, fact.content) for fact in found if isinstance(fact, ColumnEvidence)}
-    kept = ColumnEdges(bodies.__getitem__)
-    for target, digest in told:
-        kept.note(target, digest)
+def test_stored_edges_are_the_edges_of_the_facet_in_its_order(log: list[bytes]) -> None:
+    all_facts = [fact for raw in log for fact in facts(parse_event(raw))]
+    bodies = {fact.digest: json.loads(fact.body) for fact in all_facts if isinstance(fact, Content)}
+    reported = {(fact.target, fact.content) for fact in all_facts if isinstance(fact, ColumnEvidence)}
+    stored = ColumnEdges(bodies.__getitem__)
+    for target, digest in reported:
+        stored.note(target, digest)
 
-    read = {(target, digest): tuple(kept.edges(target, digest)) for target, digest in told}
+    read = {(target, digest): tuple(stored.edges(target, digest)) for target, digest in reported}
 
-    assert read == {(target, digest): tuple(edges_into(target, bodies[digest])) for target, digest in told}
+    assert read == {(target, digest): tuple(edges_into(target, bodies[digest])) for target, digest in reported}
     for (target, _), edges in read.items():
-        assert all(target in kept.fed_by(edge.source) for edge in edges)
+        assert all(target in stored.fed_by(edge.source) for edge in edges)
 
 
-def test_a_facet_is_read_once_and_not_before_somebody_asks() -> None:
-    asked: list[bytes] = []
+def test_a_facet_is_read_once_and_only_when_needed() -> None:
+    digests: list[bytes] = []
 
     def content(digest: bytes) -> dict[str, Any]:
-        asked.append(digest)
+        digests.append(digest)
         return FACET
 
-    kept = ColumnEdges(content)
-    kept.note(TARGET, b"1")
-    kept.note(TARGET, b"2")
+    stored = ColumnEdges(content)
+    stored.note(TARGET, b"1")
+    stored.note(TARGET, b"2")
 
-    before = list(asked)
-    feeds = [set(kept.fed_by(DatasetId("lake", "raw"))) for _ in range(2)]
-    kept.note(TARGET, b"1")
+    before = list(digests)
+    feeds = [set(stored.fed_by(DatasetId("lake", "raw"))) for _ in range(2)]
+    stored.note(TARGET, b"1")
 
     assert before == []
     assert feeds == [{TARGET}, {TARGET}]
-    assert sorted(asked) == [b"1", b"2"]
-    assert not kept.read_some(1)
+    assert sorted(digests) == [b"1", b"2"]
+    assert not stored.read_some(1)

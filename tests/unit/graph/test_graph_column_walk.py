@@ -1,4 +1,4 @@
-"""A walk over columns that keeps a dataset-wide edge as one comes to what one comes to that multiplies it out."""
+"""A walk over columns that keeps dataset-wide edges whole reaches the same as one that expands them."""
 
 from typing import Any
 
@@ -28,19 +28,19 @@ _lineage = st.builds(
     st.lists(_source, max_size=2),
 )
 _schemas = st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from(COLUMNS[:3]), unique=True), max_size=3)
-_told = st.lists(st.tuples(st.sampled_from(NAMES), _lineage), min_size=1, max_size=4)
+_facets = st.lists(st.tuples(st.sampled_from(NAMES), _lineage), min_size=1, max_size=4)
 
 
-def graph_with(told: list[tuple[str, dict[str, Any]]]) -> Graph:
-    """Each is told of one dataset, by a run of its own."""
-    return graph_of(facts_of(event_with_lineage(number, *each) for number, each in enumerate(told)))
+def graph_with(facets: list[tuple[str, dict[str, Any]]]) -> Graph:
+    """A graph of these facets, each of a dataset, and reported by its own run."""
+    return graph_of(facts_of(event_with_lineage(number, *each) for number, each in enumerate(facets)))
 
 
-@given(told=_told, schemas=_schemas, starts=st.data(), max_hops=st.integers(0, 4))
-def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
-    told: list[Any], schemas: dict[str, list[str]], starts: st.DataObject, max_hops: int
+@given(facets=_facets, schemas=_schemas, starts=st.data(), max_hops=st.integers(0, 4))
+def test_distances_are_the_same_as_with_expanded_edges(
+    facets: list[Any], schemas: dict[str, list[str]], starts: st.DataObject, max_hops: int
 ) -> None:
-    graph = graph_with(told)
+    graph = graph_with(facets)
 
     def columns_of(name: DatasetId) -> list[str]:
         fed = {edge.target_column for edge in graph.column_edges_into(name)} - {None}
@@ -61,34 +61,34 @@ def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
         assert _distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
 
 
-def test_a_walk_looks_at_each_edge_of_a_whole_dataset_once() -> None:
+def test_a_walk_reads_each_dataset_wide_edge_once() -> None:
     size = 400
     columns = [f"c{number}" for number in range(size)]
     wide = [{"namespace": "lake", "name": "t0", "type": "DATASET", "field": name} for name in columns]
     graph = graph_with([("t1", {"fields": {name: {"inputs": []} for name in columns}, "inputs": wide})])
     source, target = DatasetId("lake", "t0"), DatasetId("lake", "t1")
-    asked = _Counted(columns)
-    walk = ColumnWalk(graph, lambda name: asked)
+    counted = _Counted(columns)
+    walk = ColumnWalk(graph, lambda name: counted)
     ways: list[tuple[FlowDirection, DatasetId, DatasetId]] = [
         ("upstream", target, source),
         ("downstream", source, target),
     ]
 
     for way, near, far in ways:
-        found = _distances(walk, [ColumnId(near, name) for name in columns], way, 3)
+        distances = _distances(walk, [ColumnId(near, name) for name in columns], way, 3)
 
-        assert found == {ColumnId(near, name): 0 for name in columns} | {ColumnId(far, name): 1 for name in columns}
-    assert asked.taken < 20 * size
+        assert distances == {ColumnId(near, name): 0 for name in columns} | {ColumnId(far, name): 1 for name in columns}
+    assert counted.read < 20 * size
 
 
 class _Counted(list[str]):
-    """Columns that count how many of them are taken."""
+    """Columns that count how many of them are read."""
 
-    taken = 0
+    read = 0
 
     def __iter__(self) -> Any:  # noqa: ANN401  an iterator
         for each in super().__iter__():
-            self.taken += 1
+            self.read += 1
             yield each
 
 
@@ -98,5 +98,5 @@ def _distances(walk: ColumnWalk, start: list[ColumnId], way: FlowDirection, max_
         try:
             next(steps)
         except StopIteration as end:
-            found: dict[ColumnId, int] = end.value
-            return found
+            distances: dict[ColumnId, int] = end.value
+            return distances

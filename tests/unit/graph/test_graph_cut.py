@@ -1,4 +1,4 @@
-"""A graph as it was at a time, cut out of the graph of now."""
+"""A graph as it was at a time, cut out of the current graph."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,29 +33,29 @@ BEGIN_US = 1_779_459_780_000_000
 ABOUT_NAMES = (Alias, Renaming, CatalogEntry, EngineCatalog)
 
 
-class ToldBy(NamedTuple):
-    """What events told of facets, as a store would find it."""
+class FactsStore(NamedTuple):
+    """Facets from these facts, as a store would return them."""
 
-    told: Sequence[Fact]
+    facts: Sequence[Fact]
 
     def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
         return _newest(
-            fact for fact in self.told if isinstance(fact, JobFacet) and fact.job == job and fact.name in names
+            fact for fact in self.facts if isinstance(fact, JobFacet) and fact.job == job and fact.name in names
         )
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
-        mine = [fact for fact in self.told if isinstance(fact, ObservedFacet) and fact.dataset == name]
+        mine = [fact for fact in self.facts if isinstance(fact, ObservedFacet) and fact.dataset == name]
         return _newest(fact for fact in mine if fact.is_of_dataset and fact.name in names)
 
 
-def _newest(told: Iterable[JobFacet | ObservedFacet]) -> dict[str, Stamped]:
-    return {fact.name: fact.stamped for fact in sorted(told, key=attrgetter("stamped"))}
+def _newest(reported: Iterable[JobFacet | ObservedFacet]) -> dict[str, Stamped]:
+    return {fact.name: fact.stamped for fact in sorted(reported, key=attrgetter("stamped"))}
 
 
 def cut_of(now: Graph, log: Iterable[bytes], until_us: int) -> CutGraph:
-    """As the service makes it: given what tells of names, what runs told across that time, and what needs no run."""
+    """As the service makes it: from facts on names, facts of runs across that time, and facts without a run."""
     events = [event for event in map(parse_event, log) if event.stamp.time_us <= until_us]
-    cut = CutGraph(now, until_us, ToldBy([fact for event in events for fact in facts(event)]))
+    cut = CutGraph(now, until_us, FactsStore([fact for event in events for fact in facts(event)]))
     cut.add_all(fact for event in events for fact in facts(event) if isinstance(fact, ABOUT_NAMES))
     cut.add_all([*cut.quarantined_before()])
     for event in events:
@@ -67,27 +67,27 @@ def cut_of(now: Graph, log: Iterable[bytes], until_us: int) -> CutGraph:
 
 @settings(max_examples=60)
 @given(log=logs | of_many_runs, second=st.integers(0, 59), is_merged=st.booleans())
-def test_a_cut_is_the_graph_that_the_events_until_then_make(log: list[bytes], second: int, is_merged: bool) -> None:
+def test_a_cut_equals_the_graph_of_the_events_until_then(log: list[bytes], second: int, is_merged: bool) -> None:
     until_us = BEGIN_US + second * 1_000_000
-    told = facts_of(log)
+    all_facts = facts_of(log)
 
-    cut = cut_of(graph_of(merged(told) if is_merged else told), log, until_us)
+    cut = cut_of(graph_of(merged(all_facts) if is_merged else all_facts), log, until_us)
 
     assert picture(cut) == picture(graph_of(facts_of(_until(until_us, log))))
 
 
-def merged(told: Iterable[Fact]) -> list[Fact]:
-    """As a store tells them after a restart."""
-    return sorted(fold(told).values(), key=lambda fact: not isinstance(fact, Content))
+def merged(all_facts: Iterable[Fact]) -> list[Fact]:
+    """The facts as a store returns them after a restart."""
+    return sorted(fold(all_facts).values(), key=lambda fact: not isinstance(fact, Content))
 
 
 @settings(max_examples=40)
 @given(log=logs, more=logs, second=st.integers(0, 59))
-def test_a_cut_stays_as_it_is_whatever_happens_after_its_time(log: list[bytes], more: list[bytes], second: int) -> None:
+def test_a_cut_does_not_change_with_later_events(log: list[bytes], more: list[bytes], second: int) -> None:
     until_us = BEGIN_US + second * 1_000_000
     now = _with_contents_of(graph_of(facts_of([*log, *more])), facts_of(log))
     cut = cut_of(now, log, until_us)
-    picture(cut)  # looked at, and held
+    picture(cut)  # so that its answers are cached
 
     for raw in [raw for raw in more if raw not in _until(until_us, more)]:
         event = parse_event(raw)
@@ -103,13 +103,13 @@ def _until(until_us: int, log: Iterable[bytes]) -> list[bytes]:
     return [raw for raw in log if parse_event(raw).stamp.time_us <= until_us]
 
 
-def _with_contents_of(other: Graph, found: Iterable[Fact]) -> Graph:
+def _with_contents_of(other: Graph, added: Iterable[Fact]) -> Graph:
     graph = Graph(other.content)
-    graph.add_all(found)
+    graph.add_all(added)
     return graph
 
 
-def test_whoever_nobody_spoke_of_since_is_the_very_same_and_others_have_what_they_had() -> None:
+def test_what_did_not_change_since_is_the_same_object_and_the_rest_is_as_it_was() -> None:
     log = [_event("first", "load", 1), _event("second", "load", 2), _event("only", "mart", 1)]
     now = graph_of(facts_of(log))
 
@@ -122,13 +122,13 @@ def test_whoever_nobody_spoke_of_since_is_the_very_same_and_others_have_what_the
     assert (cut.jobs[load].writes[orders].runs, now.jobs[load].writes[orders].runs) == (1, 2)
 
 
-def test_a_dataset_that_went_by_another_name_too_has_what_was_told_under_it() -> None:
+def test_a_dataset_has_the_facets_of_a_name_that_it_had_then() -> None:
     orders, returns = DatasetId("lake", "orders"), DatasetId("lake", "returns")
     nowhere = DatasetId("", "nowhere")
     log = [
         _event("first", "orders", 0),
-        _told_of(nowhere, 0, _also_called(orders)),
-        _told_of(returns, 1, _also_called(nowhere)),  # two are called so now: it is neither
+        _dataset_event(nowhere, 0, _symlink(orders)),
+        _dataset_event(returns, 1, _symlink(nowhere)),  # two datasets have this name now, so it is neither
     ]
     now = graph_of(facts_of(log))
 
@@ -137,10 +137,10 @@ def test_a_dataset_that_went_by_another_name_too_has_what_was_told_under_it() ->
     assert (now.digests_of(orders), [*cut.digests_of(orders)]) == ({}, ["symlinks"])
 
 
-def test_an_edge_was_seen_when_a_declaration_told_of_it_too_that_was_replaced_since() -> None:
+def test_an_edges_times_include_a_declaration_that_was_replaced_since() -> None:
     orders, load = DatasetId("lake", "load"), JobId("etl", "load")
     made = {"lineage": {"inputs": [{"namespace": "etl", "name": "load", "type": "JOB"}]}}
-    log = [_told_of(orders, 0, made), _event("first", "load", 1), _told_of(orders, 2, {})]
+    log = [_dataset_event(orders, 0, made), _event("first", "load", 1), _dataset_event(orders, 2, {})]
 
     cut = cut_of(graph_of(facts_of(log)), log, BEGIN_US + 1_000_000)
 
@@ -148,14 +148,14 @@ def test_an_edge_was_seen_when_a_declaration_told_of_it_too_that_was_replaced_si
     assert cut.jobs[load].writes[orders].seen.first_us == BEGIN_US
 
 
-def _told_of(name: DatasetId, second: int, facets: Mapping[str, object]) -> bytes:
-    told = {"producer": "https://example.org", "dataset": {**name._asdict(), "facets": facets}}
-    return json.dumps({"eventTime": f"2026-05-22T14:23:0{second}Z", **told}).encode()
+def _dataset_event(name: DatasetId, second: int, facets: Mapping[str, object]) -> bytes:
+    members = {"producer": "https://example.org", "dataset": {**name._asdict(), "facets": facets}}
+    return json.dumps({"eventTime": f"2026-05-22T14:23:0{second}Z", **members}).encode()
 
 
-def _also_called(name: DatasetId) -> Mapping[str, object]:
-    made = {"_producer": "https://example.org", "_schemaURL": "https://example.org/facet.json"}
-    return {"symlinks": {**made, "identifiers": [{"type": "OTHER", **name._asdict()}]}}
+def _symlink(name: DatasetId) -> Mapping[str, object]:
+    producer = {"_producer": "https://example.org", "_schemaURL": "https://example.org/facet.json"}
+    return {"symlinks": {**producer, "identifiers": [{"type": "OTHER", **name._asdict()}]}}
 
 
 def _event(run_id: str, job: str, second: int) -> bytes:

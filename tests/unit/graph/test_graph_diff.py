@@ -1,4 +1,4 @@
-"""Comparing layouts, and finding the event that made a change, as data."""
+"""Comparing layouts, and finding the event that caused a change."""
 
 from headwater.graph.diff.compare import Change, Element, compare, touches
 from headwater.graph.diff.event_content import EventContent, Merged, Naming
@@ -11,14 +11,14 @@ LOAD = JobId("lake", "orders")
 PRICE = Element("column", (ColumnId(ORDERS, "price"),))
 
 
-def told(log_index: int, layout: dict[Element, object]) -> EventContent:
+def content(log_index: int, layout: dict[Element, object]) -> EventContent:
     return EventContent(log_index, layout, {}, frozenset(), None, frozenset())
 
 
-NOBODY = GraphKnowledge(lambda _: False)
+NOTHING_KNOWN = GraphKnowledge(lambda _: False)
 
 
-def test_changes_stand_by_kind_and_then_by_name() -> None:
+def test_changes_are_sorted_by_kind_and_then_by_name() -> None:
     job, other = Element("job", (LOAD,)), Element("job", (JobId("etl", "x"),))
 
     changes = compare({PRICE: "int", job: None}, {PRICE: "bigint", other: None})
@@ -30,7 +30,7 @@ def test_changes_stand_by_kind_and_then_by_name() -> None:
     ]
 
 
-def test_a_job_and_a_dataset_of_one_name_are_told_apart() -> None:
+def test_a_job_and_a_dataset_of_one_name_are_distinguished() -> None:
     came = Change(Element("job", (LOAD,)), "came", None, None)
 
     assert touches(came, LOAD, None)
@@ -44,57 +44,61 @@ def test_a_column_belongs_to_its_dataset_and_its_namespace() -> None:
     assert not touches(changed, ORDERS, "elsewhere")
 
 
-def test_of_what_changed_there_and_back_and_there_again_the_last_time_counts() -> None:
-    events = [told(place, {PRICE: kind}) for place, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
+def test_a_change_that_was_undone_and_repeated_is_from_the_last_event() -> None:
+    events = [content(place, {PRICE: kind}) for place, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
 
-    assert originating_event(Change(PRICE, "changed", "int", "bigint"), events, NOBODY, NOBODY) == 2
+    assert originating_event(Change(PRICE, "changed", "int", "bigint"), events, NOTHING_KNOWN, NOTHING_KNOWN) == 2
 
 
-def test_a_column_went_by_the_first_schema_without_it() -> None:
+def test_a_column_was_removed_by_the_first_schema_without_it() -> None:
     schema = Element("schema", (ORDERS,))
-    events = [told(4, {schema: (("price", "int"),), PRICE: "int"}), told(5, {schema: ()}), told(6, {schema: ()})]
+    events = [
+        content(4, {schema: (("price", "int"),), PRICE: "int"}),
+        content(5, {schema: ()}),
+        content(6, {schema: ()}),
+    ]
 
-    assert originating_event(Change(PRICE, "went", "int", None), events, NOBODY, NOBODY) == 5
+    assert originating_event(Change(PRICE, "went", "int", None), events, NOTHING_KNOWN, NOTHING_KNOWN) == 5
 
 
-def test_what_nobody_speaks_of_was_done_by_nobody() -> None:
-    assert originating_event(Change(PRICE, "came", None, "int"), [told(1, {})], NOBODY, NOBODY) is None
+def test_a_change_that_no_event_contains_has_no_event() -> None:
+    assert originating_event(Change(PRICE, "came", None, "int"), [content(1, {})], NOTHING_KNOWN, NOTHING_KNOWN) is None
 
 
-def test_an_edge_between_a_job_and_a_dataset_of_one_name_was_completed_by_the_event_that_gave_the_run() -> None:
+def test_an_edge_is_from_the_later_of_the_events_that_give_its_ends_and_the_runs_job() -> None:
     former, edge = JobId("etl", "x"), Element("edge", (LOAD, ORDERS), "writes")
-    met = told(0, {Element("edge", (former, ORDERS), "writes"): None})._replace(runs={"run": former})
-    given = told(1, {})._replace(runs={"run": LOAD})
-    after = NOBODY._replace(holders={edge: frozenset({"run"})})
+    with_edge = content(0, {Element("edge", (former, ORDERS), "writes"): None})._replace(runs={"run": former})
+    with_run = content(1, {})._replace(runs={"run": LOAD})
+    after = NOTHING_KNOWN._replace(holders={edge: frozenset({"run"})})
 
-    assert originating_event(Change(edge, "came", None, None), [met, given], NOBODY, after) == 1
-    assert originating_event(Change(edge, "came", None, None), [given, met], NOBODY, after) == 0
+    assert originating_event(Change(edge, "came", None, None), [with_edge, with_run], NOTHING_KNOWN, after) == 1
+    assert originating_event(Change(edge, "came", None, None), [with_run, with_edge], NOTHING_KNOWN, after) == 0
 
 
-def test_events_merge_into_their_last_values_with_the_first_event_that_gave_each() -> None:
+def test_events_merge_into_the_last_values_each_with_the_first_event_that_gave_it() -> None:
     merged = Merged()
     for place, kind in enumerate(["int", "bigint", "bigint"], start=1):
-        merged.add(told(place, {PRICE: kind}))
+        merged.add(content(place, {PRICE: kind}))
 
     assert (merged.layout, merged.since) == ({PRICE: "bigint"}, {PRICE: 2})
 
 
-def test_an_edge_went_when_the_last_run_of_those_that_made_it_was_given_to_another_job() -> None:
+def test_an_edge_was_removed_when_the_last_of_its_runs_moved_to_another_job() -> None:
     edge, other = Element("edge", (ORDERS, LOAD), "reads"), JobId("etl", "x")
-    given = [(0, "one", other), (1, "two", LOAD), (2, "two", other), (3, "one", other), (4, "two", other)]
-    events = [told(place, {})._replace(runs={run: job}) for place, run, job in given]
-    before = NOBODY._replace(holders={edge: {"one", "two"}})
+    jobs_by_run = [(0, "one", other), (1, "two", LOAD), (2, "two", other), (3, "one", other), (4, "two", other)]
+    events = [content(place, {})._replace(runs={run: job}) for place, run, job in jobs_by_run]
+    before = NOTHING_KNOWN._replace(holders={edge: {"one", "two"}})
 
-    assert originating_event(Change(edge, "went", None, None), events, before, NOBODY) == 2
+    assert originating_event(Change(edge, "went", None, None), events, before, NOTHING_KNOWN) == 2
 
 
-def test_of_three_datasets_that_become_one_each_went_by_the_event_that_joined_it_with_the_one_that_stays() -> None:
+def test_datasets_that_become_one_are_removed_by_the_event_that_joins_each_with_the_remaining() -> None:
     one, two, three = (DatasetId("lake", name) for name in ("one", "two", "three"))
     pairs = [(three, two), (three, two), (two, one)]
-    events = [told(place, {})._replace(naming=Naming(one=frozenset({pair}))) for place, pair in enumerate(pairs)]
-    after = NOBODY._replace(names=lambda _: (one, three, two), one_with=lambda _: (one, three, two))
+    events = [content(place, {})._replace(naming=Naming(one=frozenset({pair}))) for place, pair in enumerate(pairs)]
+    after = NOTHING_KNOWN._replace(names=lambda _: (one, three, two), one_with=lambda _: (one, three, two))
 
     changed = Change(Element("dataset", (one,)), "changed", (one,), (one, three, two))
     went = [Change(Element("dataset", (name,)), "went", (name,), None) for name in (two, three)]
 
-    assert [originating_event(change, events, NOBODY, after) for change in (changed, *went)] == [2, 2, 2]
+    assert [originating_event(change, events, NOTHING_KNOWN, after) for change in (changed, *went)] == [2, 2, 2]

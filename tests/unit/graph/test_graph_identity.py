@@ -1,4 +1,4 @@
-"""Which names are one dataset, why, and how people part them."""
+"""Which names are one dataset, why, and how users split them."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -43,11 +43,11 @@ def noted(name: DatasetId) -> Step:
     return lambda identities: identities.note(name)
 
 
-def identities_of(steps: Iterable[Step], apart: Iterable[tuple[DatasetId, DatasetId]] = ()) -> Identities:
+def identities_of(steps: Iterable[Step], split: Iterable[tuple[DatasetId, DatasetId]] = ()) -> Identities:
     identities = Identities()
     for step in steps:
         step(identities)
-    identities.keep_apart(apart)
+    identities.keep_apart(split)
     return identities
 
 
@@ -62,58 +62,58 @@ _steps = st.lists(
     | st.builds(noted, _names),
     max_size=8,
 )
-_apart = st.lists(st.tuples(_names, _names).filter(lambda pair: pair[0] != pair[1]), max_size=3)
+_split = st.lists(st.tuples(_names, _names).filter(lambda pair: pair[0] != pair[1]), max_size=3)
 
 
-@given(_steps, _apart, st.randoms(use_true_random=False))
-def test_names_are_one_by_what_is_known_and_not_by_the_order_in_which_it_came(
-    steps: list[Step], apart: list[tuple[DatasetId, DatasetId]], generator: random.Random
+@given(_steps, _split, st.randoms(use_true_random=False))
+def test_names_are_joined_the_same_in_any_order_of_evidence(
+    steps: list[Step], split: list[tuple[DatasetId, DatasetId]], generator: random.Random
 ) -> None:
-    shaken = steps + [step for step in steps if generator.random() < 0.3]
-    generator.shuffle(shaken)
-    asked_in_between = identities_of(steps[:1], apart)
+    shuffled = steps + [step for step in steps if generator.random() < 0.3]
+    generator.shuffle(shuffled)
+    read_in_between = identities_of(steps[:1], split)
     for step in steps:
-        classes(asked_in_between)
-        step(asked_in_between)
+        classes(read_in_between)
+        step(read_in_between)
 
-    straight, other = identities_of(steps, apart), identities_of(shaken, apart)
+    straight, other = identities_of(steps, split), identities_of(shuffled, split)
 
-    assert classes(straight) == classes(other) == classes(asked_in_between)
+    assert classes(straight) == classes(other) == classes(read_in_between)
     assert [straight.links(name) for name in NAMES] == [other.links(name) for name in NAMES]
 
 
-def test_names_that_are_one_table_of_many_catalogs_have_their_evidence_in_the_order_of_its_times() -> None:
-    one, other, *_ = NAMES
+def test_names_of_one_table_in_many_catalogs_have_their_evidence_sorted_by_time() -> None:
+    first, other, *_ = NAMES
     times = [Seen(number, 20 - number) for number in range(9)]
     entries = [
         CatalogEntry(name, Catalog("hadoop", "ice", "", f"s3://{seen.first_us}"), "s.t", seen)
         for seen in times
-        for name in (one, other)
+        for name in (first, other)
     ]
 
     identities = Identities()
     for entry in entries:
         identities.add_catalog_entry(entry)
 
-    assert [link.seen for link in identities.links(one)] == times
+    assert [link.seen for link in identities.links(first)] == times
 
 
 @pytest.mark.parametrize("steps", [*permutations([aliased(NAMES[0], INCOMPLETE), aliased(NAMES[0], IN_MEMORY)])])
-def test_of_two_loose_names_that_are_parted_and_that_one_dataset_claims_it_has_the_first(steps: Iterable[Step]) -> None:
+def test_a_dataset_that_claims_two_split_incomplete_names_has_the_first(steps: Iterable[Step]) -> None:
     identities = identities_of(steps, [(IN_MEMORY, INCOMPLETE)])
 
     assert {*identities.members(NAMES[0])} == {NAMES[0], INCOMPLETE}
     assert {*identities.members(IN_MEMORY)} == {IN_MEMORY}
 
 
-@given(_steps, _apart)
-def test_parted_names_are_never_one_and_every_other_pair_has_a_path_of_evidence(
-    steps: list[Step], apart: list[tuple[DatasetId, DatasetId]]
+@given(_steps, _split)
+def test_split_names_are_never_one_and_every_joined_pair_has_a_path_of_evidence(
+    steps: list[Step], split: list[tuple[DatasetId, DatasetId]]
 ) -> None:
-    identities = identities_of(steps, apart)
+    identities = identities_of(steps, split)
 
-    for one, other in apart:
-        assert other not in identities.members(one)
+    for first, other in split:
+        assert other not in identities.members(first)
     for name in NAMES:
         members = set(identities.members(name))
         for member in members if name in members else ():
@@ -122,7 +122,7 @@ def test_parted_names_are_never_one_and_every_other_pair_has_a_path_of_evidence(
             assert all({link.name, link.other} <= set(identities.members(name)) for link in path)
 
 
-def test_the_path_is_the_shortest_way_of_evidence() -> None:
+def test_the_path_of_evidence_is_the_shortest() -> None:
     a, b, c = DatasetId("n", "a"), DatasetId("n", "b"), DatasetId("n", "c")
     identities = identities_of([aliased(a, b), aliased(b, c)])
 
@@ -133,7 +133,7 @@ def test_the_path_is_the_shortest_way_of_evidence() -> None:
     assert identities.path(a, DatasetId("n", "d")) is None
 
 
-def test_parting_the_ends_of_a_chain_cuts_it_where_the_last_link_would_join_them() -> None:
+def test_splitting_the_ends_of_a_chain_cuts_its_last_link() -> None:
     a, b, c = DatasetId("n", "a"), DatasetId("n", "b"), DatasetId("n", "c")
     identities = identities_of([aliased(a, b), aliased(b, c)], [(a, c)])
 
@@ -141,7 +141,7 @@ def test_parting_the_ends_of_a_chain_cuts_it_where_the_last_link_would_join_them
     assert set(identities.members(c)) == {c}
 
 
-def test_people_may_take_a_parting_back() -> None:
+def test_a_split_can_be_undone() -> None:
     a, b = DatasetId("n", "a"), DatasetId("n", "b")
     identities = identities_of([aliased(a, b)], [(a, b)])
 
@@ -154,60 +154,60 @@ def test_an_incomplete_name_belongs_to_the_one_dataset_that_claims_it() -> None:
     table = DatasetId("file", "/wh/s/t")
     identities = identities_of([noted(INCOMPLETE), entered(table, "file:/wh")])
 
-    found = placed(INCOMPLETE, identities)
+    mended = placed(INCOMPLETE, identities)
 
     assert set(identities.members(table)) == {table, INCOMPLETE}
-    assert found is not None
-    assert (found.rule, found.what) == (
+    assert mended is not None
+    assert (mended.rule, mended.what) == (
         "namespace-found",
         "ice.s.t, reported without a namespace, is /wh/s/t in file",
     )
-    assert found.evidence == ("catalog name: ice.s.t, /wh/s/t in file",)
+    assert mended.evidence == ("catalog name: ice.s.t, /wh/s/t in file",)
 
 
-def test_an_incomplete_name_that_two_datasets_claim_belongs_to_none_until_one_of_them_is_ruled_out() -> None:
-    one, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
-    identities = identities_of([entered(one, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE)])
+def test_an_incomplete_name_that_two_datasets_claim_belongs_to_none_until_one_is_split_off() -> None:
+    first, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
+    identities = identities_of([entered(first, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE)])
 
     assert set(identities.members(INCOMPLETE)) == {INCOMPLETE}
-    assert identities.claimants(INCOMPLETE) == [one, other]
+    assert identities.claimants(INCOMPLETE) == [first, other]
     assert placed(INCOMPLETE, identities) is None
 
     identities.keep_apart([(INCOMPLETE, other)])
-    assert set(identities.members(INCOMPLETE)) == {INCOMPLETE, one}
+    assert set(identities.members(INCOMPLETE)) == {INCOMPLETE, first}
 
 
-def test_claimants_that_turn_out_to_be_one_dataset_are_no_doubt() -> None:
-    one, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
-    steps = [entered(one, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE), aliased(one, other)]
+def test_claimants_that_are_one_dataset_are_unambiguous() -> None:
+    first, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
+    steps = [entered(first, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE), aliased(first, other)]
 
-    assert set(identities_of(steps).members(INCOMPLETE)) == {INCOMPLETE, one, other}
-
-
-def test_a_table_in_the_memory_of_flink_is_the_topic_that_alone_goes_by_its_name() -> None:
-    one = DatasetId("kafka://k:9092", "orders-eu")
-
-    assert set(identities_of([aliased(one, IN_MEMORY)]).members(IN_MEMORY)) == {one, IN_MEMORY}
+    assert set(identities_of(steps).members(INCOMPLETE)) == {INCOMPLETE, first, other}
 
 
-def test_topics_that_programs_of_flink_call_by_one_name_in_memory_are_not_one() -> None:
-    one, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
+def test_a_table_in_flinks_memory_is_the_only_topic_with_that_name() -> None:
+    first = DatasetId("kafka://k:9092", "orders-eu")
 
-    identities = identities_of([aliased(one, IN_MEMORY), aliased(other, IN_MEMORY)])
-
-    assert [set(identities.members(name)) for name in (one, other, IN_MEMORY)] == [{one}, {other}, {IN_MEMORY}]
-    assert identities.claimants(IN_MEMORY) == [one, other]
+    assert set(identities_of([aliased(first, IN_MEMORY)]).members(IN_MEMORY)) == {first, IN_MEMORY}
 
 
-def test_symlinks_of_an_incomplete_name_do_not_join_what_it_means_elsewhere() -> None:
-    one, other = DatasetId("kafka://a", "orders"), DatasetId("kafka://b", "orders")
-    identities = identities_of([aliased(INCOMPLETE, one), aliased(INCOMPLETE, other)])
+def test_topics_with_the_same_name_in_flinks_memory_are_not_one() -> None:
+    first, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
 
-    assert set(identities.members(one)) == {one}
+    identities = identities_of([aliased(first, IN_MEMORY), aliased(other, IN_MEMORY)])
+
+    assert [set(identities.members(name)) for name in (first, other, IN_MEMORY)] == [{first}, {other}, {IN_MEMORY}]
+    assert identities.claimants(IN_MEMORY) == [first, other]
+
+
+def test_symlinks_of_an_incomplete_name_do_not_join_their_targets() -> None:
+    first, other = DatasetId("kafka://a", "orders"), DatasetId("kafka://b", "orders")
+    identities = identities_of([aliased(INCOMPLETE, first), aliased(INCOMPLETE, other)])
+
+    assert set(identities.members(first)) == {first}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("thrift://MS:9083", "thrift://ms:9083/"),
         ("http://Rest.example.org:8181/catalog", "http://rest.example.org:8181/catalog/"),
@@ -219,12 +219,12 @@ def test_symlinks_of_an_incomplete_name_do_not_join_what_it_means_elsewhere() ->
         ("file:///wh/", "file:/wh"),
     ],
 )
-def test_addresses_of_a_catalog_that_systems_do_not_tell_apart_are_one(one: str, other: str) -> None:
-    assert normal_uri(one) == normal_uri(other)
+def test_equivalent_addresses_of_a_catalog_are_one(first: str, other: str) -> None:
+    assert normal_uri(first) == normal_uri(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("thrift://ms:9083", "thrift://ms:9084"),
         ("http://rest:8181/A", "http://rest:8181/a"),
@@ -232,30 +232,30 @@ def test_addresses_of_a_catalog_that_systems_do_not_tell_apart_are_one(one: str,
         ("s3://lake/WH", "s3://lake/wh"),
     ],
 )
-def test_addresses_of_catalogs_that_only_look_alike_are_not_one(one: str, other: str) -> None:
-    assert normal_uri(one) != normal_uri(other)
+def test_similar_addresses_of_different_catalogs_are_not_one(first: str, other: str) -> None:
+    assert normal_uri(first) != normal_uri(other)
 
 
 @pytest.mark.parametrize(
     ("warehouse", "namespace"),
     [("file:///wh", "file"), ("dbfs:/wh", "dbfs"), ("s3a://lake/wh", "s3://lake"), ("hdfs://NN:8020/wh", "hdfs://nn")],
 )
-def test_a_catalog_is_where_the_datasets_in_its_warehouse_lie(warehouse: str, namespace: str) -> None:
+def test_a_catalogs_namespace_is_that_of_its_warehouse(warehouse: str, namespace: str) -> None:
     assert place_of(Catalog("hadoop", "ice", "", warehouse)) == namespace
 
 
-def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_is_any() -> None:
-    one, other = DatasetId("s3://wh", "s.db/t"), DatasetId("s3://wh", "s/t")
-    addressed = identities_of([entered(one, "s3://wh", "glue"), entered(other, "s3://wh", "lake")])
-    nameless = identities_of([entered(one, ""), entered(other, "")])
+def test_one_table_of_one_catalog_is_one_dataset_if_the_catalog_has_an_address() -> None:
+    first, other = DatasetId("s3://wh", "s.db/t"), DatasetId("s3://wh", "s/t")
+    addressed = identities_of([entered(first, "s3://wh", "glue"), entered(other, "s3://wh", "lake")])
+    nameless = identities_of([entered(first, ""), entered(other, "")])
 
-    assert set(addressed.members(one)) == {one, other}
-    assert [each.rule for each in mended_names(one, addressed)] == ["one-table-two-names"]
-    assert set(nameless.members(one)) == {one}
+    assert set(addressed.members(first)) == {first, other}
+    assert [each.rule for each in mended_names(first, addressed)] == ["one-table-two-names"]
+    assert set(nameless.members(first)) == {first}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("s3a://b", "k"), ("s3://b", "k")),
         (("s3n://b/", "k/"), ("S3://b", "k")),
@@ -283,12 +283,12 @@ def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_i
         (("aws:glue:us-east-1:123456789012", "db.t"), ("arn:aws:glue:us-east-1:123456789012", "table/db/t")),
     ],
 )
-def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], other: tuple[str, str]) -> None:
-    assert normal(DatasetId(*one)) == normal(DatasetId(*other))
+def test_equivalent_spellings_are_one(first: tuple[str, str], other: tuple[str, str]) -> None:
+    assert normal(DatasetId(*first)) == normal(DatasetId(*other))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("postgres://h:5433", "d.s.t"), ("postgres://h", "d.s.t")),
         (("kafka://h:9092", "t"), ("kafka://h", "t")),
@@ -310,11 +310,11 @@ def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], 
         (("arn:aws:glue:us-east-1:1", "table/a/b"), ("arn:aws:glue:us-east-2:1", "table/a/b")),
     ],
 )
-def test_names_that_only_look_alike_are_not_one(one: tuple[str, str], other: tuple[str, str]) -> None:
-    assert normal(DatasetId(*one)) != normal(DatasetId(*other))
+def test_similar_names_are_not_one(first: tuple[str, str], other: tuple[str, str]) -> None:
+    assert normal(DatasetId(*first)) != normal(DatasetId(*other))
 
 
-def test_a_name_that_nobody_uses_any_more_is_forgotten_and_its_spellings_stay_one() -> None:
+def test_a_name_that_is_no_longer_used_is_forgotten_and_its_spellings_stay_one() -> None:
     used, former, third = DatasetId("s3://l", "t"), DatasetId("s3a://l", "t"), DatasetId("s3n://l", "t")
     identities = identities_of([noted(former), noted(used), noted(third)])
 
@@ -330,66 +330,66 @@ IN_TRINO = DatasetId(TRINO, "lake.s.t")
 NO_NAMES, NO_CATALOG = DatasetId("", ""), Catalog("", "", "", "")
 
 
-def configured(uri: str, word: str = "lake") -> Step:
-    fact = EngineCatalog(TRINO, word, Catalog("hadoop", "", "", uri), NO_NAMES, SEEN)
+def configured(uri: str, catalog: str = "lake") -> Step:
+    fact = EngineCatalog(TRINO, catalog, Catalog("hadoop", "", "", uri), NO_NAMES, SEEN)
     return lambda identities: identities.add_engine_catalog(fact)
 
 
-def renamed(word: str, namespace: str, prefix: str) -> Step:
-    fact = EngineCatalog(TRINO, word, NO_CATALOG, DatasetId(namespace, prefix), SEEN)
+def renamed(catalog: str, namespace: str, prefix: str) -> Step:
+    fact = EngineCatalog(TRINO, catalog, NO_CATALOG, DatasetId(namespace, prefix), SEEN)
     return lambda identities: identities.add_engine_catalog(fact)
 
 
-@pytest.mark.parametrize("is_spoken_of_again", [True, False])
-def test_a_forgotten_name_of_an_engines_table_is_no_name_of_who_turns_out_to_be_that_table(
-    is_spoken_of_again: bool,
+@pytest.mark.parametrize("is_named_again", [True, False])
+def test_a_forgotten_engine_name_is_not_a_name_of_the_table_that_later_matches_it(
+    is_named_again: bool,
 ) -> None:
     in_hive, in_lake = DatasetId("hive", "s.t"), DatasetId("s3://lake", "s/t")
     identities = identities_of([noted(IN_TRINO), renamed("lake", "hive", "")])
     identities.forget(IN_TRINO)
 
     identities.add_alias(Alias(in_lake, in_hive, "symlinks", SEEN))
-    if is_spoken_of_again:
+    if is_named_again:
         identities.note(IN_TRINO)
 
-    assert set(identities.members(in_hive)) == {in_hive, in_lake, *([IN_TRINO] if is_spoken_of_again else [])}
+    assert set(identities.members(in_hive)) == {in_hive, in_lake, *([IN_TRINO] if is_named_again else [])}
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_an_engines_table_is_the_table_of_the_catalog_that_it_is_set_up_with_in_any_order(order: Iterable[int]) -> None:
+def test_an_engines_table_is_the_table_of_its_configured_catalog_in_any_order(order: Iterable[int]) -> None:
     steps = [noted(IN_TRINO), configured("s3a://wh/"), entered(DatasetId("s3://wh", "s/t"), "s3://wh", "spark")]
 
-    identities = identities_of(steps[at] for at in order)
+    identities = identities_of(steps[index] for index in order)
 
     assert set(identities.members(IN_TRINO)) == {IN_TRINO, DatasetId("s3://wh", "s/t")}
     (link,) = identities.links(IN_TRINO)
     assert link.reason == "configuration"
 
 
-def test_a_metastore_is_the_same_whether_those_that_stand_in_for_it_are_told_or_not() -> None:
+def test_a_metastore_is_the_same_with_and_without_its_fallback_addresses() -> None:
     first, table = "thrift://m1:9083", DatasetId("s3://wh", "s.db/t")
-    meant = EngineCatalog(TRINO, "lake", Catalog("hive", "", first, ""), NO_NAMES, SEEN)
+    engine_catalog = EngineCatalog(TRINO, "lake", Catalog("hive", "", first, ""), NO_NAMES, SEEN)
     entry = CatalogEntry(table, Catalog("hive", "spark", f"{first},thrift://m2:9083", "s3://wh"), "s.t", SEEN)
     identities = Identities()
 
     identities.note(IN_TRINO)
-    identities.add_engine_catalog(meant)
+    identities.add_engine_catalog(engine_catalog)
     identities.add_catalog_entry(entry)
 
     assert set(identities.members(IN_TRINO)) == {IN_TRINO, table}
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_an_engines_name_is_the_name_that_a_database_has_for_it_in_any_order(order: Iterable[int]) -> None:
-    asked, stored = DatasetId(TRINO, "pg.public.orders"), DatasetId("postgresql://db:5432", "shop.public.orders")
-    steps = [noted(asked), renamed("pg", "postgres://db:5432", "shop."), noted(stored)]
+def test_an_engines_table_is_the_configured_databases_table_in_any_order(order: Iterable[int]) -> None:
+    in_engine, stored = DatasetId(TRINO, "pg.public.orders"), DatasetId("postgresql://db:5432", "shop.public.orders")
+    steps = [noted(in_engine), renamed("pg", "postgres://db:5432", "shop."), noted(stored)]
 
-    identities = identities_of(steps[at] for at in order)
+    identities = identities_of(steps[index] for index in order)
 
-    assert set(identities.members(stored)) == {asked, stored}
+    assert set(identities.members(stored)) == {in_engine, stored}
 
 
-def test_another_warehouse_another_word_and_another_table_are_other_datasets() -> None:
+def test_another_warehouse_another_catalog_and_another_table_are_other_datasets() -> None:
     physical = DatasetId("s3://wh", "s/t")
     others = [DatasetId(TRINO, "other.s.t"), DatasetId(TRINO, "lake.s.u"), DatasetId("trino://elsewhere", "lake.s.t")]
 
@@ -400,7 +400,7 @@ def test_another_warehouse_another_word_and_another_table_are_other_datasets() -
     assert [set(identities.members(name)) for name in others] == [{name} for name in others]
 
 
-def test_a_configuration_joins_no_names_that_people_parted() -> None:
+def test_a_configuration_does_not_join_split_names() -> None:
     physical = DatasetId("s3://wh", "s/t")
 
     identities = identities_of(
@@ -410,7 +410,7 @@ def test_a_configuration_joins_no_names_that_people_parted() -> None:
     assert set(identities.members(IN_TRINO)) == {IN_TRINO}
 
 
-def test_evidence_would_join_all_names_of_both_datasets_and_none_where_it_says_nothing_new() -> None:
+def test_evidence_would_join_all_names_of_both_datasets_and_none_if_it_is_not_new() -> None:
     x, y, z, w = (DatasetId(namespace, "t") for namespace in "xyzw")
     identities = Identities()
     for step in (aliased(x, y), aliased(z, w)):
@@ -424,7 +424,7 @@ def test_evidence_would_join_all_names_of_both_datasets_and_none_where_it_says_n
     assert identities.would_join(Alias(x, y, "symlinks", SEEN)) == frozenset()
 
 
-def test_a_rename_that_failed_is_no_evidence_so_to_tell_it_again_would_join() -> None:
+def test_a_failed_rename_is_not_evidence_so_reporting_it_again_would_join() -> None:
     x, y = DatasetId("x", "t"), DatasetId("y", "t")
     renamed = Alias(x, y, "rename", SEEN)
     identities = Identities()
@@ -436,7 +436,7 @@ def test_a_rename_that_failed_is_no_evidence_so_to_tell_it_again_would_join() ->
     assert identities.would_join(renamed) == frozenset()
 
 
-def test_a_table_of_a_catalog_is_joined_to_the_catalogs_address_before_anybody_else_names_it() -> None:
+def test_a_catalogs_table_would_be_joined_to_its_place_before_it_is_otherwise_named() -> None:
     x, place = DatasetId("x", "t"), DatasetId("s3://lake", "s.t")
     catalog = Catalog("hadoop", "ice", "", "s3a://lake/warehouse")
     identities = Identities()
@@ -450,13 +450,13 @@ def test_a_table_of_a_catalog_is_joined_to_the_catalogs_address_before_anybody_e
     assert identities.would_join(CatalogEntry(y, nameless, "s.t", SEEN)) == frozenset()
 
 
-def test_an_engines_catalog_joins_what_lies_behind_it() -> None:
-    behind, linked = DatasetId("s3://lake", "t"), DatasetId("hr", "t")
-    nobody, names = Catalog("", "", "", ""), DatasetId("s3a://lake", "")
-    fact = EngineCatalog("trino://h", "lake", nobody, names, SEEN)
+def test_an_engines_catalog_joins_the_names_behind_it() -> None:
+    physical, linked = DatasetId("s3://lake", "t"), DatasetId("hr", "t")
+    no_catalog, names = Catalog("", "", "", ""), DatasetId("s3a://lake", "")
+    fact = EngineCatalog("trino://h", "lake", no_catalog, names, SEEN)
     identities = Identities()
-    aliased(behind, linked)(identities)
+    aliased(physical, linked)(identities)
 
-    assert identities.would_join(fact) == {DatasetId("trino://h", "lake"), names, behind, linked}
+    assert identities.would_join(fact) == {DatasetId("trino://h", "lake"), names, physical, linked}
     identities.add_engine_catalog(fact)
     assert identities.would_join(fact) == frozenset()

@@ -1,4 +1,4 @@
-"""Which changes can be said, and which types read which, by hand from Avro's rules of schema resolution."""
+"""Which changes can be expressed, and which types can read which, by Avro's rules of schema resolution."""
 
 import sys
 
@@ -25,7 +25,7 @@ def test_a_change_is_read_from_its_text(text: str, change: Change) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "drop:it", "rename", "rename:", "retype: ", "DROP", "move:there", ":"])
-def test_what_is_no_change_is_refused_with_what_was_expected(text: str) -> None:
+def test_an_invalid_change_is_refused_with_the_expected_form(text: str) -> None:
     with pytest.raises(InvalidInputError, match=r"^change: expected drop, rename:NEW or retype:TYPE"):
         Change.parse(text)
 
@@ -44,12 +44,12 @@ PROMOTED = [
 
 
 @pytest.mark.parametrize(("before", "after"), PROMOTED)
-def test_avros_promotions_lose_nothing(before: str, after: str) -> None:
+def test_avros_promotions_are_promotions(before: str, after: str) -> None:
     assert fit(before, after) == "promoted"
 
 
 @pytest.mark.parametrize(("after", "before"), [pair for pair in PROMOTED if pair[0] not in ("string", "bytes")])
-def test_avros_promotions_go_one_way_only(before: str, after: str) -> None:
+def test_avros_promotions_are_one_way(before: str, after: str) -> None:
     assert fit(before, after) == "unreadable"
 
 
@@ -79,7 +79,7 @@ def test_avros_promotions_go_one_way_only(before: str, after: str) -> None:
         ("character varying(20)", "varchar(20)", "same"),
     ],
 )
-def test_types_are_compared_across_the_spellings_of_engines(before: str, after: str, expected: Fit) -> None:
+def test_types_are_compared_across_engines_spellings(before: str, after: str, expected: Fit) -> None:
     assert fit(before, after) == expected
 
 
@@ -114,7 +114,7 @@ def test_types_are_compared_across_the_spellings_of_engines(before: str, after: 
         ("struct<x: decimal(10,2)>", "row(x numeric(10,2))", "same"),
     ],
 )  # fmt: skip
-def test_what_a_type_holds_is_resolved_part_by_part(before: str, after: str, expected: Fit) -> None:
+def test_nested_types_are_compared_part_by_part(before: str, after: str, expected: Fit) -> None:
     assert fit(before, after) == expected
 
 
@@ -145,22 +145,22 @@ def test_what_a_type_holds_is_resolved_part_by_part(before: str, after: str, exp
         ("map<string,int>", "MAP<STRING NOT NULL, INT>", "same"),
     ],
 )
-def test_what_was_never_null_breaks_its_readers_once_it_may_be_and_not_the_other_way_around(
+def test_becoming_nullable_breaks_readers_and_becoming_not_null_does_not(
     before: str, after: str, expected: Fit
 ) -> None:
     assert fit(before, after) == expected
 
 
 @pytest.mark.parametrize(
-    "written",
+    "malformed",
     ["array<", "array<>", "struct<a:>", "struct<:int>", "struct<a:int,a:int>", "map<int>", "row(int)", ">a<", "(", ""],
 )
-def test_a_type_that_nobody_can_read_is_itself_only(written: str) -> None:
-    assert fit(written, written.upper()) == "same"
-    assert fit(written, "array<int>") == "unreadable"
+def test_a_malformed_type_equals_only_itself(malformed: str) -> None:
+    assert fit(malformed, malformed.upper()) == "same"
+    assert fit(malformed, "array<int>") == "unreadable"
 
 
-def test_a_type_may_be_as_deep_and_as_long_as_somebody_likes() -> None:
+def test_a_type_can_be_arbitrarily_deep_and_long() -> None:
     deep = f"{'array<' * 20_000}int{'>' * 20_000}"
 
     assert fit(deep, deep.upper()) == "same"
@@ -169,7 +169,7 @@ def test_a_type_may_be_as_deep_and_as_long_as_somebody_likes() -> None:
 
 
 @pytest.mark.parametrize("opening", ["array<", "map<int,", "struct<a:", "row(a "])
-def test_a_type_is_read_in_one_pass_however_deep_it_is(opening: str) -> None:
+def test_a_type_is_parsed_in_one_pass_at_any_depth(opening: str) -> None:
     closing, lines = ")" if "(" in opening else ">", 0
 
     def count(*_: object) -> object:
@@ -187,7 +187,7 @@ def test_a_type_is_read_in_one_pass_however_deep_it_is(opening: str) -> None:
     assert lines < 20 * 4_000  # of Python, for that many brackets
 
 
-def test_what_lies_deeper_than_a_hundred_levels_is_compared_as_plain_text() -> None:
+def test_below_a_hundred_levels_types_are_compared_as_text() -> None:
     def nested(item: str, depth: int) -> str:
         return "array<" * depth + item + ">" * depth
 
@@ -197,7 +197,7 @@ def test_what_lies_deeper_than_a_hundred_levels_is_compared_as_plain_text() -> N
 
 
 @given(st.text('<>()[],: abint`"', max_size=40), st.text('<>()[],: abint`"', max_size=40))
-def test_any_two_types_can_be_compared_and_any_is_its_own(one: str, other: str) -> None:
-    fit(one, other)
+def test_any_two_types_can_be_compared_and_any_equals_itself(first: str, other: str) -> None:
+    fit(first, other)
 
-    assert fit(one, f" {one.upper()} ") == "same"
+    assert fit(first, f" {first.upper()} ") == "same"

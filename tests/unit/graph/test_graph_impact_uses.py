@@ -1,4 +1,4 @@
-"""What later runs say of a use, whatever the graph is told meanwhile, by a look at few of a job's runs."""
+"""What later runs report of a use, whatever is added to the graph meanwhile, by reading few of a job's runs."""
 
 import json
 from collections.abc import Generator, Mapping, Sequence
@@ -26,12 +26,12 @@ JOB = JobId("etl", "make")
 
 
 class _Counting(Graph):
-    """Counts how often the state of a run was looked at."""
+    """Counts how often the state of a run was read."""
 
-    looked_at = 0
+    states_read = 0
 
     def end_of(self, run: Run) -> End | None:
-        self.looked_at += 1
+        self.states_read += 1
         return super().end_of(run)
 
 
@@ -43,18 +43,20 @@ def graph_of(log: Sequence[Body]) -> _Counting:
         return read
 
     graph = _Counting(content)
-    _tell(graph, bodies, log)
+    _add(graph, bodies, log)
     return graph
 
 
-def _tell(graph: Graph, bodies: dict[bytes, bytes], log: Sequence[Body]) -> None:
+def _add(graph: Graph, bodies: dict[bytes, bytes], log: Sequence[Body]) -> None:
     for fact in facts_of(json.dumps(body).encode() for body in log):
         if isinstance(fact, Content):
             bodies[fact.digest] = fact.body
         graph.add(fact)
 
 
-def told(run: int, kind: str, minute: int, inputs: Sequence[str], outputs: Sequence[Body], job: str = "make") -> Body:
+def event_of(
+    run: int, kind: str, minute: int, inputs: Sequence[str], outputs: Sequence[Body], job: str = "make"
+) -> Body:
     return event(
         eventType=kind,
         eventTime=f"2026-05-{minute // 1440 + 1:02d}T{minute // 60 % 24:02d}:{minute % 60:02d}:00Z",
@@ -65,15 +67,15 @@ def told(run: int, kind: str, minute: int, inputs: Sequence[str], outputs: Seque
     )
 
 
-def made_of(name: str, of: str, column: str = "x") -> Body:
+def derived_from(name: str, of: str, column: str = "x") -> Body:
     return dataset(name, columnLineage=columns([], x=[source(of, column, "DIRECT", "IDENTITY")]))
 
 
 def declared(body: Body, minute: int) -> Body:
-    """That a dataset is made so, told without a run."""
-    whole = told(0, "COMPLETE", minute, [], [])
-    kept = {member: whole[member] for member in ("eventTime", "producer", "schemaURL")}
-    return {**kept, "dataset": body}
+    """A dataset event with this body."""
+    complete = event_of(0, "COMPLETE", minute, [], [])
+    members = {member: complete[member] for member in ("eventTime", "producer", "schemaURL")}
+    return {**members, "dataset": body}
 
 
 def flow_of(graph: Graph, runs: RunGroups | None = None) -> Flow:
@@ -86,22 +88,22 @@ def drop(of: DatasetId | ColumnId) -> Proposal:
 
 
 @pytest.mark.parametrize("node", [IN, ColumnId(IN, "x")])
-def test_a_declaration_that_is_replaced_while_others_have_their_turn_counts_as_it_was(
+def test_a_declaration_that_is_replaced_between_steps_counts_as_it_was(
     node: DatasetId | ColumnId,
 ) -> None:
-    runs = [told(n, "COMPLETE", 1, [f"t{n}"], [dataset(f"t{n + 1}")], f"job{n}") for n in range(3)]
-    before = [declared(made_of(f"t{n + 1}", f"t{n}"), 2) for n in range(3)]
-    after = [declared(made_of(f"t{n + 1}", f"t{n}", "y"), 3) for n in range(3)]
+    runs = [event_of(n, "COMPLETE", 1, [f"t{n}"], [dataset(f"t{n + 1}")], f"job{n}") for n in range(3)]
+    before = [declared(derived_from(f"t{n + 1}", f"t{n}"), 2) for n in range(3)]
+    after = [declared(derived_from(f"t{n + 1}", f"t{n}", "y"), 3) for n in range(3)]
 
     answers = []
     for turn in range(6):
         bodies: dict[bytes, bytes] = {}
         graph = Graph(lambda digest, bodies=bodies: json.loads(bodies[digest]))
-        _tell(graph, bodies, [*runs, *before])
+        _add(graph, bodies, [*runs, *before])
         steps = _answered(graph, node)
         for _ in range(turn):
             next(steps)
-        _tell(graph, bodies, after)
+        _add(graph, bodies, after)
         answers.append(outcome(steps))
 
     starved = {
@@ -113,68 +115,68 @@ def test_a_declaration_that_is_replaced_while_others_have_their_turn_counts_as_i
 
 
 def _answered(graph: Graph, node: DatasetId | ColumnId) -> Generator[None, None, dict[str, str]]:
-    """The effects of a drop, as a question is answered, with all that an answer reads of each step."""
-    found = yield from reach(flow_of(graph), [node])
-    judged = yield from verdicts(found, drop(node))
-    for step in ways(found).values():
+    """The effects of a drop, computed in steps, with everything that an answer reads of each step."""
+    reached = yield from reach(flow_of(graph), [node])
+    by_place = yield from verdicts(reached, drop(node))
+    for step in ways(reached).values():
         assert step.reported.last_us is not None
-    for verdict in judged.values():
+    for verdict in by_place.values():
         assert verdict.words(str)
-    return {place.node_id: verdict.effect for place, verdict in judged.items()}
+    return {place.node_id: verdict.effect for place, verdict in by_place.items()}
 
 
 def _many_runs(count: int, outputs: int, uses_last: int, skips: int) -> list[Body]:
-    """Runs that read at their start, but for one, and make many datasets at their end; the first made these of `x`."""
+    """Runs that read at START, except one, and write many datasets at COMPLETE; the first derive these from `x`."""
     log = []
     for run in range(count):
-        log.append(told(run, "START", 2 * run, ["t0"] if run != skips else [], []))
-        made = [made_of(f"o{n}", "t0", "x" if run < uses_last else "y") for n in range(outputs)]
-        log.append(told(run, "COMPLETE", 2 * run + 1, [], made))
+        log.append(event_of(run, "START", 2 * run, ["t0"] if run != skips else [], []))
+        made = [derived_from(f"o{n}", "t0", "x" if run < uses_last else "y") for n in range(outputs)]
+        log.append(event_of(run, "COMPLETE", 2 * run + 1, [], made))
     return log
 
 
 def _effects(graph: Graph, runs: RunGroups, node: DatasetId | ColumnId) -> set[tuple[str, str]]:
-    found = outcome(reach(flow_of(graph, runs), [node]))
-    return {(each.effect, each.words(str)) for each in outcome(verdicts(found, drop(node))).values()}
+    reached = outcome(reach(flow_of(graph, runs), [node]))
+    return {(each.effect, each.words(str)) for each in outcome(verdicts(reached, drop(node))).values()}
 
 
 def _newest_first(graph: Graph, job: JobId) -> list[str]:
     return sorted(graph.jobs[job].runs, reverse=True)
 
 
-def test_of_a_use_that_the_newest_run_told_few_runs_are_looked_at() -> None:
+def test_for_a_use_that_the_newest_run_reported_few_runs_are_read() -> None:
     graph = graph_of(_many_runs(count=300, outputs=5, uses_last=300, skips=7))
-    graph.looked_at = 0
+    graph.states_read = 0
 
     effects = _effects(graph, RunGroups(graph, lambda job: _newest_first(graph, job)), IN)
 
     assert {effect for effect, _ in effects} == {"breaks"}
-    assert graph.looked_at < 30
+    assert graph.states_read < 30
 
 
-def test_runs_are_looked_at_once_for_all_that_they_make_and_again_once_more_is_heard_of_them() -> None:
+def test_runs_are_read_once_for_all_their_outputs_and_only_new_runs_are_read_later() -> None:
     log = _many_runs(count=300, outputs=5, uses_last=11, skips=7)
     bodies: dict[bytes, bytes] = {}
     graph = _Counting(lambda digest: json.loads(bodies[digest]))
-    _tell(graph, bodies, log)
+    _add(graph, bodies, log)
     runs = RunGroups(graph, lambda job: _newest_first(graph, job))
-    graph.looked_at = 0
-    first, first_looked_at = _effects(graph, runs, ColumnId(IN, "x")), graph.looked_at
+    graph.states_read = 0
+    first, first_states_read = _effects(graph, runs, ColumnId(IN, "x")), graph.states_read
 
-    graph.looked_at = 0
+    graph.states_read = 0
     newer = _many_runs(count=302, outputs=5, uses_last=11, skips=7)[len(log) :]
-    _tell(graph, bodies, newer)
+    _add(graph, bodies, newer)
     before: dict[str, None] = dict.fromkeys(body["run"]["runId"] for body in newer)
     runs.change(before)
     again = _effects(graph, runs, ColumnId(IN, "x"))
 
     assert {words.rpartition(": ")[2] for _, words in first} == {"289 runs since do not use it"}
     assert {words.rpartition(": ")[2] for _, words in again} == {"291 runs since do not use it"}
-    assert first_looked_at < 300 + 60
-    assert graph.looked_at < 60
+    assert first_states_read < 300 + 60
+    assert graph.states_read < 60
 
 
-def test_others_have_their_turn_between_some_runs_of_a_job() -> None:
+def test_reading_the_runs_of_a_job_yields_after_a_number_of_runs() -> None:
     graph = graph_of(_many_runs(count=5 * AT_ONCE, outputs=1, uses_last=1, skips=7))
 
     assert sum(1 for _ in RunGroups(graph).of(JOB)) == 5

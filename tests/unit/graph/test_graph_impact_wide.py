@@ -1,4 +1,4 @@
-"""An edge of a whole dataset, kept as one, reaches and breaks what one does that is told of each column."""
+"""A dataset-wide edge reaches and breaks the same as edges of each column."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ _column = st.builds(
     st.sampled_from([("DIRECT", "IDENTITY"), ("INDIRECT", "FILTER"), ("INDIRECT", "JOIN")]),
 )
 _whole = st.sampled_from(NAMES).map(lambda name: {"namespace": "lake", "name": name, "type": "DATASET"})
-_told = st.lists(
+_reported = st.lists(
     st.tuples(
         st.sampled_from(NAMES),
         st.dictionaries(st.sampled_from(COLUMNS), st.lists(_column | _whole, max_size=2), max_size=2),
@@ -40,47 +40,47 @@ _schemas = st.fixed_dictionaries({name: st.lists(st.sampled_from(COLUMNS), min_s
 
 
 def _input(name: str, column: str, kind: str, subtype: str) -> dict[str, Any]:
-    done = [{"type": kind, "subtype": subtype}]
-    return {"namespace": "lake", "name": name, "type": "DATASET", "field": column, "transformations": done}
+    transformations = [{"type": kind, "subtype": subtype}]
+    return {"namespace": "lake", "name": name, "type": "DATASET", "field": column, "transformations": transformations}
 
 
-def _graph(told: Sequence[tuple[str, Mapping[str, Sources], Sources]]) -> Graph:
-    return graph_of(facts_of(_event(number, *each) for number, each in enumerate(told)))
+def _graph(reported: Sequence[tuple[str, Mapping[str, Sources], Sources]]) -> Graph:
+    return graph_of(facts_of(_event(number, *each) for number, each in enumerate(reported)))
 
 
 def _event(number: int, name: str, fields: Mapping[str, Sources], wide: Sources) -> bytes:
-    told = {"fields": {column: {"inputs": into} for column, into in fields.items()}, "inputs": wide}
+    lineage = {"fields": {column: {"inputs": into} for column, into in fields.items()}, "inputs": wide}
     read = {source["name"] for into in (*fields.values(), wide) for source in into}
-    return event_with_lineage(number, name, told, sorted(read), f"job{number % 2}")
+    return event_with_lineage(number, name, lineage, sorted(read), f"job{number % 2}")
 
 
 @given(
-    told=_told,
+    reported=_reported,
     schemas=_schemas,
     start=st.tuples(st.sampled_from(NAMES), st.sampled_from([*COLUMNS, None])),
     change=st.sampled_from(["drop", "rename:B", "retype:string"]),
 )
-def test_what_is_told_of_a_whole_dataset_reaches_what_it_reaches_told_of_each_column(
-    told: list[Any], schemas: dict[str, list[str]], start: tuple[str, str | None], change: str
+def test_a_dataset_wide_edge_reaches_the_same_as_edges_of_each_column(
+    reported: list[Any], schemas: dict[str, list[str]], start: tuple[str, str | None], change: str
 ) -> None:
-    fed = {name: {column for target, fields, _ in told if target == name for column in fields} for name in NAMES}
+    fed = {name: {column for target, fields, _ in reported if target == name for column in fields} for name in NAMES}
     columns = {name: [*dict.fromkeys((*schemas[name], *sorted(fed[name])))] for name in NAMES}
     spelled_out: list[Any] = [
-        (name, {c: [*fields.get(c, ()), *wide] for c in columns[name]}, []) for name, fields, wide in told
+        (name, {c: [*fields.get(c, ()), *wide] for c in columns[name]}, []) for name, fields, wide in reported
     ]
     name, column = start
     node = DatasetId("lake", name) if column is None else ColumnId(DatasetId("lake", name), column)
     proposal = _proposal(node, "drop" if column is None and change.startswith("retype") else change)
 
     answers = []
-    for each in (told, spelled_out):
-        found = _reached(_graph(each), columns, node)
-        answers.append((_pictured(found), _judged(found, proposal)))
+    for each in (reported, spelled_out):
+        reached = _reached(_graph(each), columns, node)
+        answers.append((_shape(reached), _verdicts(reached, proposal)))
 
     assert answers[0] == answers[1]
 
 
-def test_steps_grow_with_what_was_told_and_not_with_its_square() -> None:
+def test_steps_grow_linearly_with_the_reported_edges() -> None:
     size = 300
     names = [f"c{number}" for number in range(size)]
 
@@ -91,13 +91,13 @@ def test_steps_grow_with_what_was_told_and_not_with_its_square() -> None:
 
     graph = _graph([grouped("t0"), grouped("t1"), grouped("t2")])
     node = DatasetId("lake", "t0")
-    found = _reached(graph, dict.fromkeys(NAMES, names), node)
+    reached = _reached(graph, dict.fromkeys(NAMES, names), node)
 
-    judged = outcome(verdicts(found, _proposal(node, "drop")))
+    by_place = outcome(verdicts(reached, _proposal(node, "drop")))
 
-    assert len(found.places) == 3 * (size + 1) + 2
-    assert judged.keys() == ways(found).keys() == {*found.places}
-    steps = [*found.steps.values(), *found.wide.values()]
+    assert len(reached.places) == 3 * (size + 1) + 2
+    assert by_place.keys() == ways(reached).keys() == {*reached.places}
+    steps = [*reached.steps.values(), *reached.wide.values()]
     assert sum(map(len, steps)) < 30 * size
 
 
@@ -113,27 +113,27 @@ def _reached(graph: Graph, columns: Mapping[str, Sequence[str]], node: DatasetId
     return outcome(reach(flow, [node]))
 
 
-def _pictured(found: Reach) -> dict[str, object]:
-    """For each place, nearest first, how far away it is, by which steps, and by which of them one comes to it."""
-    last = ways(found)
+def _shape(reached: Reach) -> dict[str, object]:
+    """For each place, nearest first: its distance, the steps to it, and the step of the shortest path."""
+    last = ways(reached)
     return {
         place.node_id: (
             place.distance,
-            {_said(step) for step in (*found.steps[place], *found.wide_to(place))},
-            _said(last[place]),
+            {_step(step) for step in (*reached.steps[place], *reached.wide_to(place))},
+            _step(last[place]),
             last[place].destination.node_id,
         )
-        for place in found.places
+        for place in reached.places
     }
 
 
-def _said(step: Step) -> tuple[object, ...]:
+def _step(step: Step) -> tuple[object, ...]:
     edge = step.edge
     return step.origin.node_id, step.jobs, edge and (edge.source_column, edge.kind, edge.subtype)
 
 
-def _judged(found: Reach, proposal: Proposal) -> dict[str, object]:
+def _verdicts(reached: Reach, proposal: Proposal) -> dict[str, object]:
     return {
-        place.node_id: (verdict.effect, verdict.words(str), _said(verdict.step), verdict.step.destination.node_id)
-        for place, verdict in outcome(verdicts(found, proposal)).items()
+        place.node_id: (verdict.effect, verdict.words(str), _step(verdict.step), verdict.step.destination.node_id)
+        for place, verdict in outcome(verdicts(reached, proposal)).items()
     }

@@ -1,4 +1,4 @@
-"""An end that was concluded from silence counts until the run is heard of again."""
+"""An end that was inferred from silence counts until the run reports again."""
 
 import json
 from itertools import permutations
@@ -24,8 +24,8 @@ def lost(second: int) -> bytes:
 
 
 def ends(*events: bytes) -> set[tuple[str, int]]:
-    """The state of the run and its second, for every order in which the events may come; one, if order is nothing."""
-    found = set()
+    """The run's state and its second, for every order of the events; a single one if the order does not matter."""
+    states = set()
     for order in permutations(events):
         contents: dict[bytes, Any] = {}
         graph = Graph(contents.__getitem__)
@@ -36,15 +36,15 @@ def ends(*events: bytes) -> set[tuple[str, int]]:
         end = graph.end_of(graph.runs[RUN])
         assert end is not None
         assert end.mended is None
-        found.add((end.event_type, end.time_us // 1_000_000 % 60))
-    return found
+        states.add((end.event_type, end.time_us // 1_000_000 % 60))
+    return states
 
 
-def test_a_run_that_was_not_heard_of_again_has_ended() -> None:
+def test_a_run_that_did_not_report_again_has_ended() -> None:
     assert ends(event("START", 1), event("RUNNING", 5), lost(10)) == {("FAIL", 10)}
 
 
-def test_what_the_run_tells_later_takes_the_end_back() -> None:
+def test_a_later_event_of_the_run_retracts_the_end() -> None:
     assert ends(event("START", 1), lost(10), event("RUNNING", 12)) == {("RUNNING", 12)}
 
 
@@ -52,5 +52,5 @@ def test_a_second_silence_ends_it_again() -> None:
     assert ends(event("START", 1), lost(10), event("RUNNING", 12), lost(20)) == {("FAIL", 20)}
 
 
-def test_an_end_that_the_run_told_holds_however_early_it_was() -> None:
+def test_an_end_that_the_run_reported_itself_counts_even_if_earlier() -> None:
     assert ends(event("START", 1), event("COMPLETE", 9), lost(10), event("RUNNING", 12)) == {("COMPLETE", 9)}

@@ -1,4 +1,4 @@
-"""Of many events a few say together what all of them say."""
+"""A few of many events contain all the facts of the many."""
 
 import json
 from collections.abc import Iterable
@@ -15,32 +15,32 @@ from tests.support import logs
 from tests.support.app import dataset, event, schema
 
 
-def merged(told: Iterable[tuple[Fact, ...]]) -> object:
-    """What the facts come to, but for what each event says of itself alone."""
-    return fold(fact for each in told for fact in each if not isinstance(fact, Content | ChainLink))
+def merged(fact_lists: Iterable[tuple[Fact, ...]]) -> object:
+    """The merged facts, except those about the event itself."""
+    return fold(fact for each in fact_lists for fact in each if not isinstance(fact, Content | ChainLink))
 
 
 @given(st.lists(logs.events, min_size=1, max_size=30))
-def test_the_events_that_are_needed_say_what_all_say(log: list[bytes]) -> None:
-    told = [facts(parse_event(raw)) for raw in log]
+def test_the_needed_events_contain_the_facts_of_all(log: list[bytes]) -> None:
+    fact_lists = [facts(parse_event(raw)) for raw in log]
     events = MinimalEvents()
-    for place, each in enumerate(told):
-        events.add(place, each)
+    for index, each in enumerate(fact_lists):
+        events.add(index, each)
 
     needed = events.positions()
 
-    assert merged(told[place] for place in needed) == merged(told)
+    assert merged(fact_lists[index] for index in needed) == merged(fact_lists)
 
 
-def test_of_a_stream_that_says_the_same_again_and_again_its_ends_are_needed() -> None:
+def test_of_a_repetitive_stream_the_first_and_last_events_of_each_content_are_needed() -> None:
     events = MinimalEvents()
-    for place in range(500):
-        told = event(
-            eventType="START" if place == 0 else "RUNNING",
-            eventTime=f"2026-05-22T14:{place // 60:02d}:{place % 60:02d}Z",
+    for index in range(500):
+        raw_event = event(
+            eventType="START" if index == 0 else "RUNNING",
+            eventTime=f"2026-05-22T14:{index // 60:02d}:{index % 60:02d}Z",
             inputs=[dataset("topic", schema=schema("id"))],
-            outputs=[dataset("table", schema=schema("id") if place < 200 else schema("id", "price"))],
+            outputs=[dataset("table", schema=schema("id") if index < 200 else schema("id", "price"))],
         )
-        events.add(place, facts(parse_event(json.dumps(told).encode())))
+        events.add(index, facts(parse_event(json.dumps(raw_event).encode())))
 
     assert events.positions() == {0, 199, 200, 499}

@@ -24,7 +24,7 @@ def facts_of(log: Iterable[bytes]) -> list[Fact]:
     return [fact for raw in log for fact in facts(parse_event(raw))]
 
 
-def graph_of(found: Iterable[Fact]) -> Graph:
+def graph_of(all_facts: Iterable[Fact]) -> Graph:
     bodies: dict[bytes, bytes] = {}
 
     def content(digest: bytes) -> Mapping[str, Any]:
@@ -32,7 +32,7 @@ def graph_of(found: Iterable[Fact]) -> Graph:
         return read
 
     graph = Graph(content)
-    for fact in found:
+    for fact in all_facts:
         if isinstance(fact, Content):
             bodies[fact.digest] = fact.body
         graph.add(fact)
@@ -40,19 +40,22 @@ def graph_of(found: Iterable[Fact]) -> Graph:
 
 
 def picture(graph: Graph) -> dict[str, object]:
-    """Everything that a reader could see."""
-    jobs = {job: known for job, known in graph.jobs.items() if known.is_known}
+    """Everything that can be read of the graph."""
+    jobs = {job: record for job, record in graph.jobs.items() if record.is_known}
     shown = sorted(graph.shown_datasets())
     return {
         "runs": graph.runs,
         "states": {run_id: graph.end_of(run) for run_id, run in graph.runs.items()},
-        "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
-        "used": {job: graph.used_by(job) for job in jobs},
-        "uses": {job: {**known.uses} for job, known in jobs.items()},
-        "told": {
-            job: (known.reported, known.reported_without_run, known.feeds, known.fed_by) for job, known in jobs.items()
+        "jobs": {
+            job: (record.runs, record.facets, record.declaration, record.children) for job, record in jobs.items()
         },
-        "said": {job: reported_ends(graph, job) for job in jobs},
+        "used": {job: graph.used_by(job) for job in jobs},
+        "uses": {job: {**record.uses} for job, record in jobs.items()},
+        "reported": {
+            job: (record.reported, record.reported_without_run, record.feeds, record.fed_by)
+            for job, record in jobs.items()
+        },
+        "reported ends": {job: reported_ends(graph, job) for job in jobs},
         "ends": {run_id: {*ends_of(graph, run_id, ())} for run_id in graph.runs},
         "handed": {run_id: runs_handing_to(graph, run_id) for run_id in graph.runs},
         "control": {job: runs for job, runs in graph.named_in_control.items() if runs},
@@ -60,7 +63,7 @@ def picture(graph: Graph) -> dict[str, object]:
         "reads": {job: graph.reads(job) for job in jobs},
         "writes": {job: graph.writes(job) for job in jobs},
         "datasets": {name: graph.members(name) for name in shown},
-        "declared": {job: known.declared_over for job, known in jobs.items()},
+        "declared": {job: record.declared_over for job, record in jobs.items()},
         "seen": {name: graph.datasets[name].seen for name in shown},
         "facets": {name: graph.facets_of(name) for name in shown},
         "digests": {name: graph.digests_of(name) for name in shown},
@@ -72,7 +75,7 @@ def picture(graph: Graph) -> dict[str, object]:
     }
 
 
-def shaken(log: list[bytes], seed: int) -> list[bytes]:
+def shuffled(log: list[bytes], seed: int) -> list[bytes]:
     """The log in another order, with some events repeated."""
     generator = random.Random(seed)  # noqa: S311  a test's order, not a secret
     repeated = log + [raw for raw in log if generator.random() < 0.3]
@@ -82,37 +85,37 @@ def shaken(log: list[bytes], seed: int) -> list[bytes]:
 
 @given(logs, st.integers())
 def test_facts_fold_to_the_same_in_any_order_and_with_repetitions(log: list[bytes], seed: int) -> None:
-    assert fold(facts_of(shaken(log, seed))) == fold(facts_of(log))
+    assert fold(facts_of(shuffled(log, seed))) == fold(facts_of(log))
 
 
 @given(logs, st.integers())
 def test_a_graph_grown_event_by_event_is_the_graph_of_any_other_order(log: list[bytes], seed: int) -> None:
-    assert picture(graph_of(facts_of(shaken(log, seed)))) == picture(graph_of(facts_of(log)))
+    assert picture(graph_of(facts_of(shuffled(log, seed)))) == picture(graph_of(facts_of(log)))
 
 
 @given(logs, st.integers())
-def test_a_fact_that_could_not_be_added_at_once_is_added_another_time(log: list[bytes], seed: int) -> None:
-    found = facts_of(shaken(log, seed))
-    bodies = {fact.digest: fact.body for fact in found if isinstance(fact, Content)}
-    at_hand: set[bytes] = set()
+def test_a_fact_that_could_not_be_added_can_be_added_again(log: list[bytes], seed: int) -> None:
+    all_facts = facts_of(shuffled(log, seed))
+    bodies = {fact.digest: fact.body for fact in all_facts if isinstance(fact, Content)}
+    available: set[bytes] = set()
 
     def content(digest: bytes) -> Mapping[str, Any]:
-        if digest not in at_hand:
-            at_hand.add(digest)
+        if digest not in available:
+            available.add(digest)
             raise UnavailableError("the database does not answer")
         read: Mapping[str, Any] = json.loads(bodies[digest])
         return read
 
     graph = Graph(content)
-    for fact in found:
-        at_hand.clear()
-        add_in_the_end(graph, fact)
-    at_hand.update(bodies)
+    for fact in all_facts:
+        available.clear()
+        add_with_retries(graph, fact)
+    available.update(bodies)
 
-    assert picture(graph) == picture(graph_of(found))
+    assert picture(graph) == picture(graph_of(all_facts))
 
 
-def add_in_the_end(graph: Graph, fact: Fact) -> None:
+def add_with_retries(graph: Graph, fact: Fact) -> None:
     while True:
         try:
             graph.add(fact)
@@ -129,7 +132,7 @@ def test_a_graph_of_merged_facts_is_the_graph_of_all_facts(log: list[bytes]) -> 
 
 
 @given(logs)
-def test_runs_that_name_a_dataset_are_counted_as_they_are_listed(log: list[bytes]) -> None:
+def test_the_count_of_runs_that_name_a_dataset_equals_their_list(log: list[bytes]) -> None:
     graph = graph_of(facts_of(log))
 
     assert {name: graph.count_runs_naming(name) for name in graph.datasets} == {
@@ -138,7 +141,7 @@ def test_runs_that_name_a_dataset_are_counted_as_they_are_listed(log: list[bytes
 
 
 @given(logs, logs)
-def test_every_edge_that_was_seen_stays_when_more_events_come(log: list[bytes], later: list[bytes]) -> None:
+def test_every_edge_remains_when_more_events_arrive(log: list[bytes], later: list[bytes]) -> None:
     runs_before = {run_id: set(run.observed) for run_id, run in graph_of(facts_of(log)).runs.items()}
 
     grown = graph_of(facts_of(log + later))
@@ -146,7 +149,7 @@ def test_every_edge_that_was_seen_stays_when_more_events_come(log: list[bytes], 
     assert all(seen <= set(grown.runs[run_id].observed) for run_id, seen in runs_before.items())
 
 
-def test_a_spelling_that_nobody_uses_is_shown_as_its_dataset_is_by_now() -> None:
+def test_an_unused_spelling_is_shown_under_its_datasets_current_name() -> None:
     of_lake, of_store = DatasetId("lake", "t"), DatasetId("s3://bucket", "t")
     graph = graph_of(
         [Alias(of_store, of_lake, "symlinks", Seen(1, 1)), Observation("r", "input", of_store, Seen(1, 1))]

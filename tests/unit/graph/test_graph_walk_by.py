@@ -1,4 +1,4 @@
-"""What lay around a node at a time, walked by the edges of a later graph."""
+"""The neighbourhood of a node at a past time, walked by the edges of a later graph."""
 
 import json
 from collections.abc import Iterable
@@ -16,22 +16,22 @@ from tests.unit.graph.test_graph_order import facts_of, graph_of
 
 PRODUCER = "https://example.org/producer"
 BEGIN_US = 1_779_459_780_000_000
-"""2026-05-22T14:23:00Z: the second 0 of events."""
+"""2026-05-22T14:23:00Z: second 0 of the events."""
 SOURCE = {"namespace": "lake", "name": "t0"}
 TARGET = {"namespace": "lake", "name": "t1"}
 
 
-def told(second: int, **members: object) -> bytes:
-    """An event of that second."""
+def event_at(second: int, **members: object) -> bytes:
+    """An event at that second."""
     time = f"2026-05-22T14:23:{second:02d}Z"
     return json.dumps({"eventTime": time, "producer": PRODUCER, "schemaURL": f"{PRODUCER}/OL", **members}).encode()
 
 
 def run_event(second: int, number: int, inputs: Iterable[object], outputs: Iterable[object] = ()) -> bytes:
-    """One of a run of a job; of six runs two each have the same job."""
+    """An event of a run; of six runs, two each have the same job."""
     run, job = {"runId": f"0198f7d0-0000-7000-8000-{number:012d}"}, {"namespace": "etl", "name": f"job{number % 3}"}
     ends = {"inputs": [*inputs], "outputs": [*outputs]}
-    return told(second, eventType="RUNNING", run=run, job=job, **ends)
+    return event_at(second, eventType="RUNNING", run=run, job=job, **ends)
 
 
 _datasets = st.lists(st.integers(0, 4).map(lambda number: {"namespace": "lake", "name": f"t{number}"}), max_size=2)
@@ -39,7 +39,7 @@ _logs = st.lists(st.tuples(st.integers(0, 59), st.integers(0, 5), _datasets, _da
 
 
 @given(log=_logs, second=st.integers(0, 59), max_hops=st.integers(0, 3))
-def test_what_lay_around_a_node_is_what_lies_around_it_in_the_graph_of_then(
+def test_the_past_neighbourhood_of_a_node_is_that_in_the_graph_of_then(
     log: list[Any], second: int, max_hops: int
 ) -> None:
     now = graph_of(facts_of(run_event(*each) for each in log))
@@ -47,43 +47,43 @@ def test_what_lay_around_a_node_is_what_lies_around_it_in_the_graph_of_then(
     nodes: list[JobId | DatasetId] = [*then.jobs, *then.datasets]
 
     for node in nodes:
-        found = past_neighbourhood(now, BEGIN_US + second * 1_000_000, _all_are_alone, node, max_hops)
+        past = past_neighbourhood(now, BEGIN_US + second * 1_000_000, _all_are_alone, node, max_hops)
 
-        assert found is not None
-        lay = neighbourhood(then, Derivations(then), node, max_hops)
-        assert (sorted(found.jobs), found.derived) == (sorted(lay.jobs), lay.derived)
+        assert past is not None
+        expected = neighbourhood(then, Derivations(then), node, max_hops)
+        assert (sorted(past.jobs), past.derived) == (sorted(expected.jobs), expected.derived)
 
 
-DECLARED = told(50, job={"namespace": "etl", "name": "job1"}, inputs=[TARGET], outputs=[])
+DECLARED = event_at(50, job={"namespace": "etl", "name": "job1"}, inputs=[TARGET], outputs=[])
 ENTRY = {**TARGET, "type": "DATASET", "inputs": [{"namespace": "etl", "name": "job1", "type": "JOB"}]}
-TELLS_OF_OTHERS = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", "entries": [ENTRY]}
-TOLD_BY_ANOTHER = told(
+ABOUT_ANOTHER_JOB = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", "entries": [ENTRY]}
+REPORTED_BY_ANOTHER = event_at(
     50,
     eventType="COMPLETE",
     run={"runId": "0198f7d0-0000-7000-8000-000000000099"},
-    job={"namespace": "etl", "name": "other", "facets": {"lineage": TELLS_OF_OTHERS}},
+    job={"namespace": "etl", "name": "other", "facets": {"lineage": ABOUT_ANOTHER_JOB}},
     inputs=[],
     outputs=[],
 )
 
 
-@pytest.mark.parametrize("since", [DECLARED, TOLD_BY_ANOTHER], ids=["declared", "told by another job"])
-def test_edges_do_not_tell_what_there_was_where_not_only_a_jobs_runs_tell_of_it(since: bytes) -> None:
+@pytest.mark.parametrize("later_event", [DECLARED, REPORTED_BY_ANOTHER], ids=["declared", "reported by another job"])
+def test_the_past_is_unknown_from_edges_if_others_than_the_jobs_runs_report_them(later_event: bytes) -> None:
     log = [run_event(10, 0, [SOURCE], [TARGET]), run_event(20, 1, [TARGET])]
-    now, node = graph_of(facts_of([*log, since])), DatasetId("lake", "t0")
+    now, node = graph_of(facts_of([*log, later_event])), DatasetId("lake", "t0")
 
     assert past_neighbourhood(now, BEGIN_US + 30_000_000, _all_are_alone, node, 2) is None
     assert past_neighbourhood(now, BEGIN_US + 30_000_000, _all_are_alone, JobId("etl", "job1"), 2) is None
 
 
-def test_edges_do_not_tell_what_there_was_where_a_dataset_has_several_names() -> None:
+def test_the_past_is_unknown_from_edges_if_a_dataset_has_several_names() -> None:
     now = graph_of(facts_of([run_event(10, 0, [SOURCE], [TARGET])]))
 
-    found = past_neighbourhood(
+    past = past_neighbourhood(
         now, BEGIN_US + 30_000_000, lambda names: DatasetId("lake", "t1") not in names, JobId("etl", "job0"), 2
     )
 
-    assert found is None
+    assert past is None
 
 
 def _all_are_alone(names: Iterable[DatasetId]) -> bool:

@@ -1,4 +1,4 @@
-"""Addresses as Java 17 reads them: what `new java.net.URL(…)` and `new java.net.URI(…)` say of the same texts."""
+"""Addresses as Java 17 parses them: by `new java.net.URL(…)` and `new java.net.URI(…)` of the same texts."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from headwater.model.addresses import as_uri, is_url
         *(" https://h/x ", "https://[::1]/x", "https:h", "https://h:8080/x"),
     ],
 )
-def test_an_address_that_java_reads_is_one(text: str) -> None:
+def test_a_text_that_java_parses_is_a_url(text: str) -> None:
     assert is_url(text)
 
 
@@ -23,7 +23,7 @@ def test_an_address_that_java_reads_is_one(text: str) -> None:
         *("https://h:abc/", "https://[bad/x"),
     ],
 )
-def test_an_address_that_java_does_not_read_is_none(text: str) -> None:
+def test_a_text_that_java_does_not_parse_is_not_a_url(text: str) -> None:
     assert not is_url(text)
 
 
@@ -34,12 +34,12 @@ def test_an_address_that_java_does_not_read_is_none(text: str) -> None:
         *("postgres://h/db?q=[1]", "https://[::1]/x", "postgres://h/a%20b#c"),
     ],
 )
-def test_an_address_that_java_reads_stays_as_it_is(text: str) -> None:
+def test_a_uri_that_java_parses_is_unchanged(text: str) -> None:
     assert as_uri(text) == text
 
 
 @pytest.mark.parametrize(
-    ("text", "read"),
+    ("text", "encoded"),
     [
         ("postgres://h/<db>", "postgres://h/%3Cdb%3E"),
         ("C:\\data\\x", "C:%5Cdata%5Cx"),
@@ -48,6 +48,6 @@ def test_an_address_that_java_reads_stays_as_it_is(text: str) -> None:
         ("h/a\u00a0b\n", "h/a%C2%A0b%0A"),
     ],
 )
-def test_what_may_not_stand_in_an_address_stands_there_in_percent_signs(text: str, read: str) -> None:
-    assert as_uri(text) == read
-    assert as_uri(read) == read
+def test_characters_that_a_uri_cannot_have_are_percent_encoded(text: str, encoded: str) -> None:
+    assert as_uri(text) == encoded
+    assert as_uri(encoded) == encoded

@@ -50,7 +50,7 @@ def facet_specs(shared: Path) -> Mapping[str, jsonschema_rs.Validator]:
     }
 
 
-def a_whole_run_event(state: RunState = RunState.COMPLETE) -> bytes:
+def complete_run_event(state: RunState = RunState.COMPLETE) -> bytes:
     flights_dep_delay = column_lineage_dataset.InputField(
         namespace="file",
         name="/data/flights.csv",
@@ -121,7 +121,7 @@ def a_whole_run_event(state: RunState = RunState.COMPLETE) -> bytes:
 
 
 def facets_in(part: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every facet of an event with its name, wherever it hangs."""
+    """Every facet of an event with its name, at any place."""
     if isinstance(part, list):
         for item in part:
             yield from facets_in(item)
@@ -133,24 +133,24 @@ def facets_in(part: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield from facets_in(value)
 
 
-def nothings_in(part: object) -> Iterator[Any]:
+def empty_values_in(part: object) -> Iterator[Any]:
     if isinstance(part, list | dict):
         for item in part.values() if isinstance(part, dict) else part:
             if item in (None, [], {}):
                 yield item
-            yield from nothings_in(item)
+            yield from empty_values_in(item)
 
 
 @pytest.mark.parametrize("state", list(RunState))
-def test_a_run_event_of_every_state_is_what_the_spec_says(state: RunState, spec: jsonschema_rs.Validator) -> None:
-    event = json.loads(a_whole_run_event(state))
+def test_a_run_event_of_every_state_is_valid_by_the_spec(state: RunState, spec: jsonschema_rs.Validator) -> None:
+    event = json.loads(complete_run_event(state))
 
     spec.validate(event)
     assert event["eventType"] == state.value
 
 
-def test_every_facet_is_what_its_own_spec_says(facet_specs: Mapping[str, jsonschema_rs.Validator]) -> None:
-    facets = dict(facets_in(json.loads(a_whole_run_event())))
+def test_every_facet_is_valid_by_its_own_schema(facet_specs: Mapping[str, jsonschema_rs.Validator]) -> None:
+    facets = dict(facets_in(json.loads(complete_run_event())))
 
     unknown = {name for name in facets if name not in facet_specs}
 
@@ -159,7 +159,7 @@ def test_every_facet_is_what_its_own_spec_says(facet_specs: Mapping[str, jsonsch
         facet_specs[name].validate({name: facets[name]})
 
 
-def test_job_events_and_dataset_events_are_what_the_spec_says(spec: jsonschema_rs.Validator) -> None:
+def test_job_events_and_dataset_events_are_valid_by_the_spec(spec: jsonschema_rs.Validator) -> None:
     orders = {"namespace": "kafka://broker:9092", "name": "orders"}
 
     job = json.loads(job_event(NOON_IN_NEPAL, Job("production", "orders-to-lake"), inputs=[InputDataset(**orders)]))
@@ -174,24 +174,24 @@ def test_job_events_and_dataset_events_are_what_the_spec_says(spec: jsonschema_r
 
 
 def test_we_are_the_producer_of_the_event_and_of_every_facet() -> None:
-    event = json.loads(a_whole_run_event())
+    event = json.loads(complete_run_event())
 
     assert event["producer"] == PRODUCER
     assert {facet["_producer"] for _, facet in facets_in(event)} == {PRODUCER}
 
 
 def test_our_own_facets_name_their_own_schemas() -> None:
-    facets = dict(facets_in(json.loads(a_whole_run_event())))
+    facets = dict(facets_in(json.loads(complete_run_event())))
 
     assert facets["headwater_run"]["_schemaURL"] == f"{HEADWATER_FACETS}/headwater_run.json"
     assert facets["headwater_pipeline"]["_schemaURL"] == f"{HEADWATER_FACETS}/headwater_pipeline.json"
 
 
-def test_an_event_says_nothing_about_what_is_not_known() -> None:
-    assert list(nothings_in(json.loads(a_whole_run_event()))) == []
+def test_an_event_omits_unknown_values() -> None:
+    assert list(empty_values_in(json.loads(complete_run_event()))) == []
 
 
-def test_a_required_map_stays_though_it_is_empty() -> None:
+def test_an_empty_required_map_is_written() -> None:
     lineage = column_lineage_dataset.ColumnLineageDatasetFacet(fields={})
 
     event = json.loads(dataset_event(NOON_IN_NEPAL, StaticDataset("n", "d", facets={"columnLineage": lineage})))
@@ -226,7 +226,7 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1: {2}}], ids=["nan", "bytes", "set"])
-def test_what_json_cannot_carry_is_refused_without_showing_it(value: object) -> None:
+def test_a_value_that_json_cannot_represent_is_refused_without_repeating_it(value: object) -> None:
     facet = error_message_run.ErrorMessageRunFacet(message=value, programmingLanguage="PYTHON")  # type: ignore[arg-type]
 
     with pytest.raises(InvalidEventError) as refusal:

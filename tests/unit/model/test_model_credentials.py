@@ -1,4 +1,4 @@
-"""Addresses lose what opens them, and nothing else."""
+"""Addresses lose their credentials, and nothing else."""
 
 import json
 
@@ -10,7 +10,7 @@ from headwater.model.credentials import may_hold_secrets, without_credentials, w
 
 
 @pytest.mark.parametrize(
-    ("url", "kept"),
+    ("url", "cleaned"),
     [
         ("postgres://db:5432/shop", "postgres://db:5432/shop"),
         ("postgres://ann@db/shop", "postgres://db/shop"),
@@ -25,12 +25,12 @@ from headwater.model.credentials import may_hold_secrets, without_credentials, w
         ("", ""),
     ],
 )
-def test_an_address_keeps_all_but_user_and_secrets(url: str, kept: str) -> None:
-    assert without_credentials(url) == kept
+def test_an_address_loses_only_its_user_and_secrets(url: str, cleaned: str) -> None:
+    assert without_credentials(url) == cleaned
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("text", "cleaned"),
     [
         ("jdbc:postgresql://ann:s3cret@db/shop", "jdbc:postgresql://db/shop"),
         ("jdbc:postgresql://db/shop?user=ann&password=x&sslpassword=y&ssl=true", "jdbc:postgresql://db/shop?ssl=true"),
@@ -51,13 +51,13 @@ def test_an_address_keeps_all_but_user_and_secrets(url: str, kept: str) -> None:
         ),
     ],
 )
-def test_what_others_tell_loses_the_passwords_in_its_addresses(told: str, kept: str) -> None:
-    assert without_secrets(told) == kept
-    assert without_secrets(kept) == kept
+def test_a_text_loses_the_passwords_in_its_addresses(text: str, cleaned: str) -> None:
+    assert without_secrets(text) == cleaned
+    assert without_secrets(cleaned) == cleaned
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         "abfss://lake@account.dfs.core.windows.net",
         "s3://bucket/a:b@c?d=e",
@@ -72,21 +72,21 @@ def test_what_others_tell_loses_the_passwords_in_its_addresses(told: str, kept: 
         "",
     ],
 )
-def test_what_holds_no_password_stays_as_it_is(told: str) -> None:
-    assert without_secrets(told) == told
+def test_a_text_without_a_password_is_unchanged(text: str) -> None:
+    assert without_secrets(text) == text
 
 
 @given(st.text(alphabet="@:/?;&=()#[]{} abjdbc%3A.password,", max_size=60))
-def test_what_is_left_holds_nothing_more_to_take_away_and_may_be_looked_for_in_json(told: str) -> None:
-    kept = without_secrets(told)
+def test_cleaning_twice_changes_nothing_more_and_secrets_are_detected_in_json(text: str) -> None:
+    cleaned = without_secrets(text)
 
-    assert without_secrets(kept) == kept
-    if kept != told:
-        assert may_hold_secrets(json.dumps({"told": told}).encode())
+    assert without_secrets(cleaned) == cleaned
+    if cleaned != text:
+        assert may_hold_secrets(json.dumps({"text": text}).encode())
 
 
 @pytest.mark.parametrize(
-    ("begin", "again", "end"),
+    ("begin", "repeated", "end"),
     [
         ("-- see https://wiki/x =@ ", "a1", ""),
         ("jdbc:", "//:", "="),
@@ -100,15 +100,15 @@ def test_what_is_left_holds_nothing_more_to_take_away_and_may_be_looked_for_in_j
         ("x://=(", "key", "@"),
     ],
 )
-def test_a_long_text_is_gone_through_once_and_not_from_each_of_its_places(begin: str, again: str, end: str) -> None:
-    text = begin + again * 100_000 + end  # else minutes
+def test_a_long_text_is_scanned_in_linear_time(begin: str, repeated: str, end: str) -> None:
+    text = begin + repeated * 100_000 + end  # otherwise this takes minutes
 
     assert len(without_secrets(text)) <= len(text)
     assert may_hold_secrets(text.encode()) in (True, False)
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("text", "cleaned"),
     [
         ("postgresql://ann:{}@db:5432/shop", "postgresql://db:5432/shop"),
         ("postgresql://ann:a/{}@db:5432/shop", "postgresql://db:5432/shop"),
@@ -116,5 +116,5 @@ def test_a_long_text_is_gone_through_once_and_not_from_each_of_its_places(begin:
         ("jdbc:oracle:thin:@(HOST=db)(password={})", "jdbc:oracle:thin:@(HOST=db)"),
     ],
 )
-def test_a_token_of_thousands_of_characters_is_a_password_too(told: str, kept: str) -> None:
-    assert without_secrets(told.format("e" * 5_000)) == kept
+def test_a_token_of_thousands_of_characters_is_removed_too(text: str, cleaned: str) -> None:
+    assert without_secrets(text.format("e" * 5_000)) == cleaned

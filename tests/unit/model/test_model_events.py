@@ -1,4 +1,4 @@
-"""Reading events: what is taken, what is refused, and that a refusal names the path."""
+"""Parsing events: which are accepted, which are refused, and that a refusal names the path."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ def read(body: object) -> RunEvent | JobEvent | DatasetEvent:
     return parse_event(json.dumps(body).encode())
 
 
-def test_a_run_event_keeps_its_bytes_and_tells_who_read_what() -> None:
+def test_a_run_event_has_its_bytes_its_job_and_its_datasets() -> None:
     raw = json.dumps(event(), indent=2).encode()
 
     parsed = parse_event(raw)
@@ -62,7 +62,7 @@ def test_an_event_without_run_is_a_job_event_and_without_job_a_dataset_event() -
 
 
 @pytest.mark.parametrize(
-    ("said", "members", "kind", "lacking"),
+    ("stated", "members", "kind", "lacking"),
     [
         ("RunEvent", ["job"], JobEvent, ("run",)),
         ("RunEvent", ["dataset"], DatasetEvent, ("run", "job")),
@@ -75,21 +75,21 @@ def test_an_event_without_run_is_a_job_event_and_without_job_a_dataset_event() -
         ("BaseEvent", ["job"], JobEvent, ()),
     ],
 )
-def test_an_event_is_what_it_has_the_members_of_and_lacks_a_run_where_it_says_that_it_is_of_one(
-    said: str, members: list[str], kind: type, lacking: tuple[str, ...] | None
+def test_an_events_kind_is_decided_by_its_members_and_a_stated_run_event_can_lack_its_run(
+    stated: str, members: list[str], kind: type, lacking: tuple[str, ...] | None
 ) -> None:
     node = {"namespace": "production", "name": "orders"}
-    told = {"run": {"runId": RUN_ID}, "job": node, "dataset": node}
+    values = {"run": {"runId": RUN_ID}, "job": node, "dataset": node}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
-    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{said}"
+    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{stated}"
 
-    parsed = read({**static, "schemaURL": url, **{name: told[name] for name in members}})
+    parsed = read({**static, "schemaURL": url, **{name: values[name] for name in members}})
 
     assert isinstance(parsed, kind)
     assert getattr(parsed, "lacking", None) == lacking
 
 
-def test_a_state_may_be_written_in_small_letters() -> None:
+def test_a_state_can_be_in_lower_case() -> None:
     parsed = read(event(eventType="complete"))
 
     assert isinstance(parsed, RunEvent)
@@ -131,12 +131,12 @@ def test_a_refusal_names_the_path_of_the_first_bad_field(change: dict[str, objec
 
 
 @pytest.mark.parametrize("body", [[], 5, "event", None, {}, {"eventTime": "2026-05-22T14:23:11Z"}])
-def test_what_is_no_event_at_all_is_refused(body: object) -> None:
+def test_a_value_that_is_not_an_event_is_refused(body: object) -> None:
     with pytest.raises(InvalidEventError, match=r"^event: expected"):
         read(body)
 
 
-def test_a_refusal_does_not_repeat_the_value_it_is_about() -> None:
+def test_a_refusal_does_not_repeat_the_value() -> None:
     with pytest.raises(InvalidEventError) as refusal:
         read(event(eventTime="my-password-is-hunter2"))
 
@@ -144,34 +144,36 @@ def test_a_refusal_does_not_repeat_the_value_it_is_about() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"nonsense", b"[" * 200_000, b"\xff\xfe{}"])
-def test_what_is_no_json_is_refused_as_malformed(raw: bytes) -> None:
+def test_bytes_that_are_not_json_are_refused_as_malformed(raw: bytes) -> None:
     with pytest.raises(MalformedJsonError):
         parse_event(raw)
 
 
-@pytest.mark.parametrize(("sent", "kept"), [(RUN_ID.upper(), RUN_ID), ("Run_1", "Run_1"), (RUN_ID + "X", RUN_ID + "X")])
-def test_a_run_id_is_kept_as_sent_but_for_the_case_of_a_uuid(sent: str, kept: str) -> None:
+@pytest.mark.parametrize(
+    ("sent", "expected"), [(RUN_ID.upper(), RUN_ID), ("Run_1", "Run_1"), (RUN_ID + "X", RUN_ID + "X")]
+)
+def test_a_run_id_is_as_sent_except_for_the_case_of_a_uuid(sent: str, expected: str) -> None:
     parsed = read(event(run={"runId": sent}))
 
     assert isinstance(parsed, RunEvent)
-    assert parsed.run_id == kept
+    assert parsed.run_id == expected
 
 
-def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_taken() -> None:
-    found = facts(read(event(inputs=[{"namespace": "", "name": "ice.db.orders"}])))
+def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_accepted() -> None:
+    all_facts = facts(read(event(inputs=[{"namespace": "", "name": "ice.db.orders"}])))
 
-    assert next(fact for fact in found if isinstance(fact, Quarantined)).name == "ice.db.orders"
-    assert any(isinstance(fact, RunOfJob) for fact in found)
+    assert next(fact for fact in all_facts if isinstance(fact, Quarantined)).name == "ice.db.orders"
+    assert any(isinstance(fact, RunOfJob) for fact in all_facts)
 
 
-def test_a_time_that_also_says_what_its_zone_is_called_is_read_by_its_offset() -> None:
-    named = read(event(eventTime="2026-05-22T16:23:11.123456789+02:00[Europe/Berlin]"))
+def test_a_time_with_the_name_of_its_zone_is_read_by_its_offset() -> None:
+    with_zone = read(event(eventTime="2026-05-22T16:23:11.123456789+02:00[Europe/Berlin]"))
 
-    assert named.stamp.time_us == read(event()).stamp.time_us
+    assert with_zone.stamp.time_us == read(event()).stamp.time_us
 
 
 @pytest.mark.parametrize("time", ["2026-05-22T14:23:11.123456", "2026-05-22 14:23:11.123456789"])
-def test_a_time_that_says_nothing_of_its_zone_is_in_utc(time: str) -> None:
+def test_a_time_without_a_zone_is_in_utc(time: str) -> None:
     assert read(event(eventTime=time)).stamp.time_us == read(event()).stamp.time_us
 
 
@@ -211,7 +213,7 @@ _times = st.datetimes(timezones=st.timezones()).map(lambda time: time.isoformat(
 
 
 @given(events, _odd | _times | _json, st.data(), st.sampled_from([None, (",", ":")]))
-def test_an_event_with_an_outline_is_read_as_any_other(
+def test_an_event_with_an_outline_is_parsed_like_any_other(
     raw: bytes, value: object, data: st.DataObject, separators: tuple[str, str] | None
 ) -> None:
     body = json.loads(raw)
@@ -227,7 +229,7 @@ def test_an_event_with_an_outline_is_read_as_any_other(
 
 
 @pytest.mark.parametrize("time", ["2026-05-22T14:23:11Z", "2026-05-22T14:23:11.123456+02:00", "1969-12-31T23:59:59.9Z"])
-def test_an_event_as_programs_write_it_has_an_outline(time: str) -> None:
+def test_an_event_in_the_usual_format_has_an_outline(time: str) -> None:
     assert _plain(json.dumps(event(eventTime=time)).encode()) is not None
 
 
@@ -241,7 +243,7 @@ def test_an_event_as_programs_write_it_has_an_outline(time: str) -> None:
         ("2015-06-30T23:59:60.123456789Z", "2015-07-01T00:00:00.123456Z"),
     ],
 )
-def test_a_leap_second_is_taken_as_the_second_after_it(time: str, next_second: str) -> None:
+def test_a_leap_second_is_read_as_the_second_after_it(time: str, next_second: str) -> None:
     assert read(event(eventTime=time)).stamp.time_us == read(event(eventTime=next_second)).stamp.time_us
 
 
@@ -256,7 +258,7 @@ def test_a_leap_second_is_taken_as_the_second_after_it(time: str, next_second: s
         "2016-13-31T23:59:60Z",
     ],
 )
-def test_a_sixtieth_second_that_is_no_leap_second_is_refused(time: str) -> None:
+def test_a_sixtieth_second_that_is_not_a_leap_second_is_refused(time: str) -> None:
     with pytest.raises(InvalidEventError, match=r"^eventTime: "):
         read(event(eventTime=time))
 
@@ -273,14 +275,14 @@ def _replace_somewhere(node: "dict[str, Any] | list[Any]", value: object, choose
 
 
 @pytest.mark.parametrize("folder", ["openlineage/scenarios", "observed"])
-def test_every_event_that_real_producers_sent_is_taken(shared: Path, folder: str) -> None:
+def test_every_recorded_event_of_real_producers_is_accepted(shared: Path, folder: str) -> None:
     files = [*(shared / folder).rglob("*.json"), *(shared / folder).rglob("*.jsonl")]
     lines = [line for file in files for line in _events_in(file)]
 
-    taken = [facts(parse_event(line)) for line in lines]
+    parsed = [facts(parse_event(line)) for line in lines]
 
-    assert taken
-    assert all(taken)
+    assert parsed
+    assert all(parsed)
 
 
 def _events_in(file: Path) -> list[bytes]:

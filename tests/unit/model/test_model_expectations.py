@@ -1,4 +1,4 @@
-"""What Great Expectations found, in its own facet, told as the standard tells it."""
+"""Results of Great Expectations in its own facet, converted to the standard facet."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.expectations import with_assertions
 
-MET = {"expectationType": "expect_column_max_to_be_between", "success": True, "column": "amount"}
+ASSERTION = {"expectationType": "expect_column_max_to_be_between", "success": True, "column": "amount"}
 
 
 def checked(**facets: object) -> RunEvent:
@@ -25,16 +25,16 @@ def checked(**facets: object) -> RunEvent:
     return event
 
 
-def test_its_assertions_are_added_beside_its_own_facet() -> None:
-    own = {"_producer": "https://example.org/ge", "assertions": [MET]}
+def test_its_assertions_are_added_as_the_standard_facet() -> None:
+    own = {"_producer": "https://example.org/ge", "assertions": [ASSERTION]}
 
-    found = with_assertions(checked(greatExpectations_assertions=own)).inputs[0].direction_facets
+    facets = with_assertions(checked(greatExpectations_assertions=own)).inputs[0].direction_facets
 
-    assert found == {
+    assert facets == {
         "greatExpectations_assertions": own,
         "dataQualityAssertions": {
             "_producer": "https://example.org/ge",
-            "assertions": [{"assertion": MET["expectationType"], "success": True, "column": "amount"}],
+            "assertions": [{"assertion": ASSERTION["expectationType"], "success": True, "column": "amount"}],
         },
     }
 
@@ -43,11 +43,11 @@ def test_its_assertions_are_added_beside_its_own_facet() -> None:
     "facets",
     [
         {},
-        {"greatExpectations_assertions": {"assertions": [MET], "_deleted": True}},
-        {"greatExpectations_assertions": {"assertions": [MET]}, "dataQualityAssertions": {"assertions": []}},
+        {"greatExpectations_assertions": {"assertions": [ASSERTION], "_deleted": True}},
+        {"greatExpectations_assertions": {"assertions": [ASSERTION]}, "dataQualityAssertions": {"assertions": []}},
         {"greatExpectations_assertions": {"assertions": None}},
         {"greatExpectations_assertions": {"assertions": [None, {"expectationType": "x"}, {"success": True}]}},
     ],
 )
-def test_nothing_is_added_where_it_says_nothing_or_the_standard_facet_is_there(facets: dict[str, Any]) -> None:
+def test_nothing_is_added_without_valid_assertions_or_with_the_standard_facet(facets: dict[str, Any]) -> None:
     assert with_assertions(checked(**facets)) == checked(**facets)

@@ -1,4 +1,4 @@
-"""Facts of every kind: as other processes are told of them, and who must know each."""
+"""Facts of every kind: sent to other processes, stored, and added to the graph."""
 
 import pickle
 from dataclasses import fields
@@ -14,20 +14,20 @@ KINDS = get_args(Fact)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fact_that_another_process_is_told_of_is_the_same_there(kind: type[Any]) -> None:
+def test_a_fact_that_is_sent_to_another_process_is_the_same_there(kind: type[Any]) -> None:
     fact = kind(*(f"the {each.name}" for each in fields(kind)))
 
-    told = pickle.loads(pickle.dumps(fact, pickle.HIGHEST_PROTOCOL))  # noqa: S301  of our own
+    received = pickle.loads(pickle.dumps(fact, pickle.HIGHEST_PROTOCOL))  # noqa: S301  of our own
 
-    assert told == fact
-    assert type(told) is kind
+    assert received == fact
+    assert type(received) is kind
 
 
 def test_every_kind_of_fact_has_one_table_in_the_store() -> None:
-    kept = [table.kind for table in TABLES]
+    stored = [table.kind for table in TABLES]
 
-    assert set(kept) == set(KINDS)
-    assert len(kept) == len(KINDS)
+    assert set(stored) == set(KINDS)
+    assert len(stored) == len(KINDS)
     assert len({table.insert.table for table in TABLES}) == len(KINDS)
 
 

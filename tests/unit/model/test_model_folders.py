@@ -1,4 +1,4 @@
-"""Columns of files and partitions come from the folder that the event says was read."""
+"""Columns of files and partitions come from the folder that the event lists as an input."""
 
 import json
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ def event(lineage: object, *inputs: tuple[str, str], is_sorted: bool = True) -> 
     return parsed
 
 
-def of(*names: str, namespace: str = "file") -> dict[str, Any]:
-    """Lineage of one column from these."""
+def lineage_of(*names: str, namespace: str = "file") -> dict[str, Any]:
+    """Lineage of one column from files with these names."""
     return {"fields": {"id": {"inputFields": [{"namespace": namespace, "name": name, "field": "i"} for name in names]}}}
 
 
@@ -43,25 +43,25 @@ def sources(event: RunEvent) -> Sequence[str]:
 
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("folder", ["/data/in", "/data/in/"])
-def test_a_column_of_files_in_a_folder_that_is_listed_comes_from_the_folder_once(folder: str, is_sorted: bool) -> None:
-    told = of("/data/in/part-1.csv", "/data/in/day=1/part-2.csv", "/data/in")
+def test_a_column_of_files_in_a_listed_folder_comes_from_the_folder_once(folder: str, is_sorted: bool) -> None:
+    lineage = lineage_of("/data/in/part-1.csv", "/data/in/day=1/part-2.csv", "/data/in")
 
-    assert {*sources(event(told, ("file", folder), is_sorted=is_sorted))} <= {folder, "/data/in"}
-
-
-def test_of_two_folders_around_a_file_it_comes_from_the_deeper() -> None:
-    assert sources(event(of("/data/in/a/b"), ("file", "/data"), ("file", "/data/in"))) == ["/data/in"]
+    assert {*sources(event(lineage, ("file", folder), is_sorted=is_sorted))} <= {folder, "/data/in"}
 
 
-def test_paths_in_a_bucket_may_begin_with_a_slash_or_not_and_a_whole_bucket_be_read() -> None:
-    named = of("/in/a", namespace="s3://b")
+def test_of_two_listed_folders_the_deeper_is_the_source() -> None:
+    assert sources(event(lineage_of("/data/in/a/b"), ("file", "/data"), ("file", "/data/in"))) == ["/data/in"]
 
-    assert sources(event(named, ("s3://b", "in"))) == ["in"]
-    assert sources(event(named, ("s3://b", "/"))) == ["/"]
+
+def test_paths_in_a_bucket_can_begin_with_a_slash_and_the_folder_can_be_the_bucket() -> None:
+    lineage = lineage_of("/in/a", namespace="s3://b")
+
+    assert sources(event(lineage, ("s3://b", "in"))) == ["in"]
+    assert sources(event(lineage, ("s3://b", "/"))) == ["/"]
 
 
 @pytest.mark.parametrize(
-    ("named", "inputs"),
+    ("name", "inputs"),
     [
         ("/data/in2/a", [("file", "/data/in")]),
         ("/data/in/a", [("file", "/data/in"), ("file", "/data/in/a")]),
@@ -71,39 +71,39 @@ def test_paths_in_a_bucket_may_begin_with_a_slash_or_not_and_a_whole_bucket_be_r
         ("/data/in/a", []),
     ],
 )
-def test_what_is_listed_or_lies_elsewhere_stays_as_it_was_told(named: str, inputs: list[tuple[str, str]]) -> None:
-    told = event(of(named), *inputs)
+def test_a_listed_file_or_one_elsewhere_is_unchanged(name: str, inputs: list[tuple[str, str]]) -> None:
+    parsed = event(lineage_of(name), *inputs)
 
-    assert sources(told) == [named]
-
-
-def test_names_that_are_no_paths_stay_as_they_were_told() -> None:
-    told = event(of("shop/a", namespace="postgres://db:5432"), ("postgres://db:5432", "shop"))
-
-    assert with_folders(told) is told
+    assert sources(parsed) == [name]
 
 
-def test_columns_that_come_from_what_is_listed_are_not_even_read() -> None:
-    told = event(of("/data/in"), ("file", "/data/in"))
+def test_names_that_are_not_paths_are_unchanged() -> None:
+    parsed = event(lineage_of("shop/a", namespace="postgres://db:5432"), ("postgres://db:5432", "shop"))
 
-    assert with_folders(told) is told
+    assert with_folders(parsed) is parsed
 
 
-def test_filters_and_transformations_are_kept_and_what_is_no_source_stays() -> None:
+def test_an_event_whose_sources_are_all_listed_is_returned_as_it_is() -> None:
+    parsed = event(lineage_of("/data/in"), ("file", "/data/in"))
+
+    assert with_folders(parsed) is parsed
+
+
+def test_filters_and_transformations_remain_and_invalid_sources_are_unchanged() -> None:
     source = {"namespace": "file", "name": "/in/a", "field": "i", "transformations": [{"type": "INDIRECT"}]}
-    told = event({"fields": {"id": {"inputFields": [7, source]}, "x": None}, "dataset": [source]}, ("file", "/in"))
+    parsed = event({"fields": {"id": {"inputFields": [7, source]}, "x": None}, "dataset": [source]}, ("file", "/in"))
 
-    (output,) = with_folders(told).outputs
+    (output,) = with_folders(parsed).outputs
 
-    meant = {**source, "name": "/in"}
+    expected = {**source, "name": "/in"}
     assert output.facets["columnLineage"] == {
-        "fields": {"id": {"inputFields": [7, meant]}, "x": None},
-        "dataset": [meant],
+        "fields": {"id": {"inputFields": [7, expected]}, "x": None},
+        "dataset": [expected],
     }
     assert output.facets["headwater_folder_reads"]["folders"] == [{"namespace": "file", "name": "/in", "named": 1}]
 
 
-def test_a_facet_that_is_taken_back_stays_so() -> None:
-    told = event({**of("/in/a"), "_deleted": True}, ("file", "/in"))
+def test_a_deleted_facet_is_unchanged() -> None:
+    parsed = event({**lineage_of("/in/a"), "_deleted": True}, ("file", "/in"))
 
-    assert with_folders(told).outputs == told.outputs
+    assert with_folders(parsed).outputs == parsed.outputs

@@ -1,4 +1,4 @@
-"""Metadata columns of Iceberg: what Spark's agent tells when rows are rewritten, and what is taken for true."""
+"""Metadata columns of Iceberg, which Spark's agent reports when rows are rewritten."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,8 +36,8 @@ def event(inputs: Sequence[object], outputs: Sequence[object] = ()) -> RunEvent:
     return parsed
 
 
-def told(event: RunEvent, facet: str) -> dict[str, Any]:
-    """What the facts of an event have of a facet, by the direction of the dataset it stands on."""
+def facet_by_direction(event: RunEvent, facet: str) -> dict[str, Any]:
+    """A facet's contents in the facts of an event, by the direction of its dataset."""
     all_facts = facts(event)
     bodies = {fact.digest: orjson.loads(fact.body) for fact in all_facts if isinstance(fact, Content)}
     observed = [fact for fact in all_facts if isinstance(fact, ObservedFacet) and fact.name == facet]
@@ -46,31 +46,31 @@ def told(event: RunEvent, facet: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("evidence", [STORAGE, CATALOG])
 @pytest.mark.parametrize("column", sorted(METADATA_COLUMNS))
-def test_a_metadata_column_is_no_column_of_the_table(column: str, evidence: Mapping[str, Any]) -> None:
+def test_a_metadata_column_is_not_a_column_of_the_table(column: str, evidence: Mapping[str, Any]) -> None:
     read = table("/wh/agg", "customer", "total", column, facets=evidence)
     written = table("/wh/agg", "customer", "total", facets=evidence)
 
-    schemas = told(event([read], [written]), "schema")
+    schemas = facet_by_direction(event([read], [written]), "schema")
 
     assert schemas["input"] == schemas["output"] == written["facets"]["schema"]
-    [(direction, left_out)] = told(event([read], [written]), "headwater_metadata_columns").items()
+    [(direction, left_out)] = facet_by_direction(event([read], [written]), "headwater_metadata_columns").items()
     assert (direction, left_out["columns"]) == ("input", [column])
 
 
-def test_a_table_that_is_read_and_written_is_told_to_have_one_schema() -> None:
+def test_a_table_that_is_read_and_written_has_one_schema() -> None:
     both = facts(event([table("/wh/agg", "id", "_file", "_pos")], [table("/wh/agg", "id")]))
 
     assert len({fact.content for fact in both if isinstance(fact, FacetReport)}) == 1
 
 
-def test_what_is_made_from_a_metadata_column_stays_made_from_it() -> None:
+def test_lineage_from_a_metadata_column_is_unchanged() -> None:
     source = [{"namespace": "file", "name": "/wh/agg", "field": "_file"}]
     lineage = {"fields": {"origin": {"inputFields": source}}, "dataset": source}
     written = table("/wh/report", "origin", facets={**STORAGE, "columnLineage": lineage})
 
-    [meant] = told(event([table("/wh/agg", "customer", "_file")], [written]), "columnLineage").values()
+    [stored] = facet_by_direction(event([table("/wh/agg", "customer", "_file")], [written]), "columnLineage").values()
 
-    assert meant == lineage
+    assert stored == lineage
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_is_made_from_a_metadata_column_stays_made_from_it() -> None:
         [table("/wh/agg", "_file", facets={"storage": {"storageLayer": ["iceberg"]}})],
     ],
 )
-def test_what_gives_no_evidence_of_a_metadata_column_stays_as_told(inputs: Sequence[object]) -> None:
+def test_an_event_without_evidence_of_a_metadata_column_is_unchanged(inputs: Sequence[object]) -> None:
     plain = event(inputs)
 
     assert without_metadata_columns(plain) == plain

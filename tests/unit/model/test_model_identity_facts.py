@@ -1,4 +1,4 @@
-"""Which table of a catalog a dataset is told to be, by where it lies in the catalog's warehouse."""
+"""Which table of a catalog a dataset is, by its place in the catalog's warehouse."""
 
 import json
 
@@ -12,7 +12,7 @@ BASE = "https://example.org/producer"
 
 
 def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop") -> list[str]:
-    """The tables that a dataset with a `catalog` facet is told to be."""
+    """The tables of a dataset with a `catalog` facet."""
     catalog = {"framework": "iceberg", "type": kind, "name": "ice", "warehouseUri": warehouse}
     body = {
         "eventType": "COMPLETE",
@@ -22,8 +22,8 @@ def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop") -> l
         "job": {"namespace": "etl", "name": "load"},
         "outputs": [{"namespace": namespace, "name": name, "facets": {"catalog": catalog}}],
     }
-    told = facts(parse_event(json.dumps(body).encode()))
-    return [fact.table for fact in told if isinstance(fact, CatalogEntry)]
+    all_facts = facts(parse_event(json.dumps(body).encode()))
+    return [fact.table for fact in all_facts if isinstance(fact, CatalogEntry)]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop") -> l
         ("file:///", "file", "/db/t"),
     ],
 )
-def test_a_place_in_the_warehouse_is_known_however_either_is_spelt(warehouse: str, namespace: str, name: str) -> None:
+def test_a_table_is_recognized_by_its_place_in_any_spelling(warehouse: str, namespace: str, name: str) -> None:
     assert tables(namespace, name, warehouse) == ["db.t"]
 
 
@@ -70,12 +70,12 @@ def test_a_place_in_the_warehouse_is_known_however_either_is_spelt(warehouse: st
         ("", "s3://lake", "t"),
     ],
 )
-def test_what_lies_elsewhere_or_is_no_table_in_a_database_is_told_of_by_no_place(
+def test_a_place_elsewhere_or_not_of_a_table_in_a_database_gives_no_table(
     warehouse: str, namespace: str, name: str
 ) -> None:
     assert tables(namespace, name, warehouse) == []
 
 
-def test_hive_and_glue_name_the_folder_of_a_database_with_a_suffix_and_others_do_not() -> None:
+def test_hive_and_glue_have_a_suffix_on_a_databases_folder_and_others_do_not() -> None:
     assert tables("s3://lake", "sales.db/o", "s3a://lake/", "glue") == ["sales.o"]
     assert tables("s3://lake", "sales.db/o", "s3a://lake/", "hadoop") == ["sales.db.o"]

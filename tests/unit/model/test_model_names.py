@@ -1,4 +1,4 @@
-"""Node ids: written in one way, read in every way they may have been meant."""
+"""Node ids: written in one way, and read with every possible interpretation."""
 
 import pytest
 from hypothesis import given
@@ -41,6 +41,6 @@ def test_ports_and_schemes_belong_to_the_namespace() -> None:
 @pytest.mark.parametrize(
     "node_id", ["", "bogus", "dataset:", "dataset:only-one-part", "job:x", "datasetField:a:b", "x:a:b"]
 )
-def test_what_is_no_node_id_is_refused_in_words(node_id: str) -> None:
+def test_an_invalid_node_id_is_refused_with_the_expected_form(node_id: str) -> None:
     with pytest.raises(InvalidNameError, match="nodeId: expected dataset:NAMESPACE:NAME"):
         list(readings(node_id))

@@ -1,4 +1,4 @@
-"""An event's outline: what is cut out is each facet and nothing else, or there is no outline."""
+"""An event's outline: its spans are exactly the facets, or there is no outline."""
 
 import hashlib
 import json
@@ -21,26 +21,26 @@ EVENT = (
 )
 
 
-def cut(raw: bytes) -> dict[str, bytes] | None:
-    found = outline(raw)
-    return None if found is None else {".".join(path): raw[begin:end] for begin, end, path in found.spans}
+def spans_of(raw: bytes) -> dict[str, bytes] | None:
+    outlined = outline(raw)
+    return None if outlined is None else {".".join(path): raw[begin:end] for begin, end, path in outlined.spans}
 
 
-def test_facets_are_cut_out_as_they_were_written() -> None:
-    assert cut(EVENT) == {
+def test_spans_are_the_facets_as_written() -> None:
+    assert spans_of(EVENT) == {
         "run.facets.parent": b'{"b":1,"a":"\xc3\xa9"}',
         "run.facets.x": b"{}",
         "inputs.0.inputFacets.rows": b'{"n":1.50}',
     }
 
 
-def test_what_is_left_is_read_and_facets_are_read_when_somebody_looks() -> None:
-    found = outline(EVENT)
+def test_the_rest_is_parsed_and_facets_are_parsed_on_access() -> None:
+    outlined = outline(EVENT)
 
-    assert found is not None
-    assert found.shell["run"] == {"runId": "r", "facets": {"parent": 0, "x": 0}}
-    assert found.facets["run", "facets"] == {"parent": {"b": 1, "a": "é"}, "x": {}}
-    assert found.facets["inputs", "0", "inputFacets"].texts["rows"].body == b'{"n":1.5}'
+    assert outlined is not None
+    assert outlined.shell["run"] == {"runId": "r", "facets": {"parent": 0, "x": 0}}
+    assert outlined.facets["run", "facets"] == {"parent": {"b": 1, "a": "é"}, "x": {}}
+    assert outlined.facets["inputs", "0", "inputFacets"].texts["rows"].body == b'{"n":1.5}'
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_left_is_read_and_facets_are_read_when_somebody_looks() -> None:
         b'{"run":{"facets":{"a":{"x":1,"x":1}}}}',
         b'{"run":{"facets":{"a":{},"a":{}}}}',
         b'{"run":{"facets":{"a":{}}},"run":{"facets":{"a":{}}}}',
-        b'{"other":{"decoy":1},"run":{"facets":{"a":{"decoy":1}}}}',  # the same text stands before it
+        b'{"other":{"decoy":1},"run":{"facets":{"a":{"decoy":1}}}}',  # the same text occurs before it
         b'{"run":{"facets":{"a":{"x":1e999}}}}',
         b'{"run":{"facets":{"a":{"x":"\xff"}}}}',
         b'{"run":{"facets":{"\xfcber":{}}}}',
@@ -64,12 +64,12 @@ def test_what_is_left_is_read_and_facets_are_read_when_somebody_looks() -> None:
         b"",
     ],
 )
-def test_what_is_not_an_event_of_one_reading_has_no_outline(raw: bytes) -> None:
+def test_an_ambiguous_or_invalid_event_has_no_outline(raw: bytes) -> None:
     assert outline(raw) is None
 
 
 @pytest.mark.parametrize("depth", [strict_json.MAX_DEPTH - 5, strict_json.MAX_DEPTH - 4])
-def test_a_facet_is_at_most_as_deep_as_an_event_may_be(depth: int) -> None:
+def test_a_facets_depth_is_limited_by_that_of_an_event(depth: int) -> None:
     facet = b'{"a":' * (depth - 1) + b"{}" + b"}" * (depth - 1)
     raw = b'{"inputs":[{"facets":{"deep":' + facet + b"}}]}"
 
@@ -103,71 +103,71 @@ _EVENT = st.fixed_dictionaries(
 
 
 @given(_EVENT, st.randoms(use_true_random=False), st.sampled_from([None, (",", ":")]), st.booleans())
-def test_what_is_cut_is_what_stands_at_that_path(
+def test_each_span_is_the_value_at_its_path(
     event: dict[str, Any], order: random.Random, separators: tuple[str, str] | None, is_ascii: bool
 ) -> None:
     keys = [*event]
     order.shuffle(keys)
     raw = json.dumps({key: event[key] for key in keys}, separators=separators, ensure_ascii=is_ascii).encode()
 
-    found = outline(raw)
+    outlined = outline(raw)
 
-    if found is None:
-        return  # what a decoy may do; the long way is open
+    if outlined is None:
+        return  # for example because of a decoy: the event is parsed in the slow way
     rest = bytearray(raw)
-    for begin, end, path in found.spans:
+    for begin, end, path in outlined.spans:
         value: Any = event
         for step in path:
             value = value[int(step) if isinstance(value, list) else step]
-        assert json.loads(raw[begin:end]) == value == found.facets[path[:-1]][path[-1]]
-    for begin, end, _ in reversed(found.spans):
+        assert json.loads(raw[begin:end]) == value == outlined.facets[path[:-1]][path[-1]]
+    for begin, end, _ in reversed(outlined.spans):
         rest[begin:end] = b"0"
-    assert json.loads(rest) == found.shell
+    assert json.loads(rest) == outlined.shell
 
 
 @given(_OBJECT, st.sampled_from([None, (",", ":")]), st.booleans(), st.booleans())
-def test_a_facet_is_the_same_however_it_is_written(
+def test_a_facets_digest_does_not_depend_on_its_formatting(
     facet: dict[str, Any], separators: tuple[str, str] | None, is_ascii: bool, is_sorted: bool
 ) -> None:
     members = dict(sorted(facet.items(), reverse=not is_sorted))
     text = json.dumps(members, separators=separators, ensure_ascii=is_ascii).encode()
 
-    (said,) = FacetTexts({"a": text}).texts.values()
+    (facet_text,) = FacetTexts({"a": text}).texts.values()
 
     body = json.dumps(facet, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    assert said == (text, hashlib.sha256(body).digest(), body, False, False)
+    assert facet_text == (text, hashlib.sha256(body).digest(), body, False, False)
 
 
 @pytest.mark.parametrize("facet", [b"{}", b'{"a":1}', b"0", b"1.0", b"null", b"[]"])
 @pytest.mark.parametrize(
     "before", [b'{"x":%s,', b'{"x":"%s",', b'{"job":{"facets":%s},', b'{"inputs":[{"facets":{"b":%s}}],']
 )
-def test_places_are_those_of_the_outline_or_not_found(before: bytes, facet: bytes) -> None:
+def test_fast_spans_are_those_of_the_outline_or_none(before: bytes, facet: bytes) -> None:
     text = facet.replace(b'"', b'\\"') if b'"%s"' in before else facet
     raw = before % text + b'"run":{"facets":{"a":' + facet + b"}}}"
 
     spans = fast_facet_spans(raw)
 
-    whole = outline(raw)
-    assert whole is None or whole.spans == spans
+    outlined = outline(raw)
+    assert outlined is None or outlined.spans == spans
     assert spans is None or (spans[-1].path == ("run", "facets", "a") and spans[-1].end == len(raw) - 3)
 
 
-def test_a_facet_that_has_two_readings_has_a_place_all_the_same() -> None:
+def test_an_ambiguous_facet_has_a_fast_span() -> None:
     raw = b'{"run":{"facets":{"a":{"x":1,"x":1}}}}'
 
     assert outline(raw) is None
     assert fast_facet_spans(raw) == ((22, 35, ("run", "facets", "a")),)
 
 
-def test_facets_that_came_long_ago_make_room_for_others() -> None:
+def test_the_oldest_facets_are_evicted() -> None:
     recent = Recent(max_bytes=1_000)
 
     facets = [FacetTexts({"a": b'{"number":%d}' % number}).texts["a"] for number in range(200)]
     for facet in facets:
         recent.keep(facet)
 
-    found = [recent.found(facet.text) for facet in facets]
-    assert found[0] is None
-    assert found[-1] is facets[-1]
-    assert sum(each is not None for each in found) < 100
+    texts = [recent.found(facet.text) for facet in facets]
+    assert texts[0] is None
+    assert texts[-1] is facets[-1]
+    assert sum(each is not None for each in texts) < 100

@@ -8,7 +8,7 @@ def test_a_run_id_is_a_uuid_of_version_7_as_in_the_rfcs_example() -> None:
     assert run_id(0x017F22E279B0, 0xCC3 << 62 | 0x18C4DC0C0C07398F) == "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
 
 
-def test_all_random_bits_find_room_beside_version_and_variant() -> None:
+def test_all_random_bits_are_in_the_id_in_addition_to_version_and_variant() -> None:
     first, last = uuid.UUID(run_id(1, 0)), uuid.UUID(run_id(1, (1 << RANDOM_BITS) - 1))
 
     assert (first.version, last.version) == (7, 7)
@@ -16,5 +16,5 @@ def test_all_random_bits_find_room_beside_version_and_variant() -> None:
     assert (first.int ^ last.int).bit_count() == RANDOM_BITS
 
 
-def test_the_run_that_began_later_sorts_after() -> None:
+def test_a_run_that_started_later_sorts_later() -> None:
     assert run_id(1, (1 << RANDOM_BITS) - 1) < run_id(2, 0)

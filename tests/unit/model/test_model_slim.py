@@ -1,4 +1,4 @@
-"""Events written without the official client: the same as it writes, and without importing it."""
+"""Events written without the official client: equal to the client's, and without importing it."""
 
 import json
 import subprocess
@@ -30,9 +30,9 @@ NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 ORDERS, TABLE = DatasetId("kafka://broker:9092", "orders"), DatasetId("s3://lake", "sales/orders")
 
 
-def test_a_run_event_is_the_one_that_the_official_client_writes() -> None:
+def test_a_run_event_equals_that_of_the_official_client() -> None:
     step = {"type": "DIRECT", "subtype": "IDENTITY", "masking": False}
-    end = {"namespace": ORDERS.namespace, "name": ORDERS.name, "field": "price", "transformations": [step]}
+    source = {"namespace": ORDERS.namespace, "name": ORDERS.name, "field": "price", "transformations": [step]}
     link = {"namespace": "glue", "name": "sales.orders", "type": "TABLE"}
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": 60}
     slim = run_event(
@@ -55,7 +55,9 @@ def test_a_run_event_is_the_one_that_the_official_client_writes() -> None:
             Described(
                 TABLE,
                 {
-                    "columnLineage": facet("1-2-0/ColumnLineageDatasetFacet", fields={"price": {"inputFields": [end]}}),
+                    "columnLineage": facet(
+                        "1-2-0/ColumnLineageDatasetFacet", fields={"price": {"inputFields": [source]}}
+                    ),
                     "symlinks": facet("1-0-1/SymlinksDatasetFacet", identifiers=[link]),
                     "catalog": facet("1-1-0/CatalogDatasetFacet", framework="iceberg", type="glue", name="lake"),
                     "version": facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion="77"),
@@ -64,8 +66,8 @@ def test_a_run_event_is_the_one_that_the_official_client_writes() -> None:
         ],
     )
 
-    official_end = column_lineage_dataset.InputField(
-        **{**end, "transformations": [column_lineage_dataset.Transformation(**step)]}
+    official_source = column_lineage_dataset.InputField(
+        **{**source, "transformations": [column_lineage_dataset.Transformation(**step)]}
     )
     official = build.run_event(
         RunState.FAIL,
@@ -94,7 +96,7 @@ def test_a_run_event_is_the_one_that_the_official_client_writes() -> None:
                 *TABLE,
                 facets={
                     "columnLineage": column_lineage_dataset.ColumnLineageDatasetFacet(
-                        {"price": column_lineage_dataset.Fields([official_end])}
+                        {"price": column_lineage_dataset.Fields([official_source])}
                     ),
                     "symlinks": symlinks_dataset.SymlinksDatasetFacet([symlinks_dataset.Identifier(**link)]),
                     "catalog": catalog_dataset.CatalogDatasetFacet("iceberg", "glue", "lake"),
@@ -106,7 +108,7 @@ def test_a_run_event_is_the_one_that_the_official_client_writes() -> None:
     assert json.loads(slim) == json.loads(official)
 
 
-def test_a_dataset_event_is_the_one_that_the_official_client_writes() -> None:
+def test_a_dataset_event_equals_that_of_the_official_client() -> None:
     slim = dataset_event(
         NOON,
         Described(
@@ -137,7 +139,7 @@ def test_a_dataset_event_is_the_one_that_the_official_client_writes() -> None:
     assert json.loads(slim) == json.loads(official)
 
 
-def test_inputs_are_told_as_the_official_client_tells_them() -> None:
+def test_inputs_equal_those_of_the_official_client() -> None:
     job = JobId("n", "j")
 
     slim = run_event(
@@ -148,7 +150,7 @@ def test_inputs_are_told_as_the_official_client_tells_them() -> None:
     assert json.loads(slim)["inputs"] == [{**json.loads(official)["inputs"][0], "facets": {}}]
 
 
-def test_what_json_cannot_carry_and_a_time_without_zone_are_refused() -> None:
+def test_a_value_that_json_cannot_represent_and_a_time_without_zone_are_refused() -> None:
     with pytest.raises(InvalidEventError, match="eventTime: the time has no zone"):
         dataset_event(datetime(2026, 1, 1), Described(ORDERS, {}))
     with pytest.raises(InvalidEventError, match="cannot be written as JSON"):
@@ -156,7 +158,7 @@ def test_what_json_cannot_carry_and_a_time_without_zone_are_refused() -> None:
 
 
 @pytest.mark.parametrize("program", ["headwater.capture.connect.watcher", "headwater.capture.registry"])
-def test_watchers_that_shall_stay_small_import_neither_the_official_client_nor_what_checks_events(program: str) -> None:
+def test_watchers_import_neither_the_official_client_nor_event_validation(program: str) -> None:
     imported = subprocess.run(
         [sys.executable, "-c", f"import sys, {program}, headwater.emit.emitter; print(*sys.modules)"],
         capture_output=True,

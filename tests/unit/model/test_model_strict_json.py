@@ -1,4 +1,4 @@
-"""Strict JSON: one reading or a refusal that says where."""
+"""Strict JSON: one interpretation, or a refusal with its position."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def test_a_written_value_is_read_back(value: strict_json.Json, ascii_only: bool)
 
 
 @given(st.binary() | st.text(alphabet='[]{}",:\\ud8a0NaInfity-+.e0123456789 \n').map(str.encode))
-def test_any_bytes_are_read_as_json_reads_them_or_refused(raw: bytes) -> None:
+def test_any_bytes_are_read_as_by_the_json_module_or_refused(raw: bytes) -> None:
     try:
         value = strict_json.parse(raw)
     except InvalidEventError:
@@ -48,7 +48,7 @@ def test_any_bytes_are_read_as_json_reads_them_or_refused(raw: bytes) -> None:
         (rb'{"x\u0000y":1,"x\u0000y":2}', r"x\x00y"),
     ],
 )
-def test_a_key_that_stands_twice_is_refused_by_its_path(raw: bytes, path: str) -> None:
+def test_a_duplicate_key_is_refused_by_its_path(raw: bytes, path: str) -> None:
     with pytest.raises(InvalidEventError) as refusal:
         strict_json.parse(raw)
 
@@ -61,7 +61,7 @@ def test_the_first_of_several_faults_is_named() -> None:
         strict_json.parse(b'{"a":{"b":1e999,"c":{"d":1,"d":2}}}')
 
 
-def test_a_path_of_many_characters_is_cut() -> None:
+def test_a_long_path_is_shortened() -> None:
     key = "k" * 100_000
 
     with pytest.raises(InvalidEventError) as refusal:
@@ -87,7 +87,7 @@ def test_a_lone_surrogate_escape_is_read_as_the_replacement_character(raw: bytes
         (rb'"\ud83d\\ude00"', "\ufffd\\ude00"),
     ],
 )
-def test_surrogates_pair_only_side_by_side(raw: bytes, text: str) -> None:
+def test_only_adjacent_surrogates_are_a_pair(raw: bytes, text: str) -> None:
     assert strict_json.parse(raw) == text
 
 
@@ -113,13 +113,13 @@ def test_surrogates_pair_only_side_by_side(raw: bytes, text: str) -> None:
         ("{}".encode("utf-16"), "byte 0"),
     ],
 )
-def test_what_is_no_json_is_refused_with_its_position(raw: bytes, position: str) -> None:
+def test_text_that_is_not_json_is_refused_with_its_position(raw: bytes, position: str) -> None:
     with pytest.raises(MalformedJsonError, match=position):
         strict_json.parse(raw)
 
 
 @pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
-def test_a_number_that_is_none_is_refused_by_its_path(name: str) -> None:
+def test_nan_and_infinity_are_refused_by_their_path(name: str) -> None:
     with pytest.raises(MalformedJsonError, match=f"^a.1: {name} is not JSON$"):
         strict_json.parse(f'{{"a":[1,{name}]}}'.encode())
 
@@ -141,7 +141,7 @@ def test_a_number_out_of_range_is_refused_by_its_path(literal: str) -> None:
 
 
 @pytest.mark.parametrize("literal", ["0.0", "-0.0", "0e5", "0.000E-999", "5e-324", "1.7976931348623157e308"])
-def test_the_numbers_at_the_edges_are_kept(literal: str) -> None:
+def test_the_smallest_and_largest_numbers_are_read(literal: str) -> None:
     number = strict_json.parse(literal.encode())
 
     assert isinstance(number, float)
@@ -150,7 +150,7 @@ def test_the_numbers_at_the_edges_are_kept(literal: str) -> None:
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
-def test_depth_is_refused_at_one_fixed_limit(opening: str, closing: str) -> None:
+def test_nesting_is_refused_beyond_a_fixed_depth(opening: str, closing: str) -> None:
     def nested(levels: int) -> bytes:
         core = "[]" if opening == "[" else "{}"
         return (opening * (levels - 1) + core + closing * (levels - 1)).encode()
@@ -176,24 +176,24 @@ def test_the_depth_limit_holds_with_a_caller_deep_in_its_stack() -> None:
     parse_below((sys.getrecursionlimit() - strict_json.MAX_DEPTH) // 2)
 
 
-def test_brackets_in_strings_are_no_depth() -> None:
+def test_brackets_in_strings_do_not_count_as_depth() -> None:
     text = "[{" * 1_000 + '\\"['
 
     assert strict_json.parse(json.dumps([text]).encode()) == [text]
     assert strict_json.parse(json.dumps(text).encode()) == text
 
 
-def test_many_shallow_objects_are_no_depth() -> None:
+def test_many_shallow_objects_do_not_count_as_depth() -> None:
     value: strict_json.Json = [{"a": [str(number)]} for number in range(2_000)]
 
     assert strict_json.parse(json.dumps(value).encode()) == value
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
-def test_a_text_is_read_the_same_whether_or_not_it_is_written_as_most_programs_write(value: object) -> None:
+def test_compact_json_is_read_the_same_as_with_white_space(value: object) -> None:
     compact = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
-    assert _outcome(compact) == _outcome(f" {compact}") == _read_with_care(compact)
+    assert _outcome(compact) == _outcome(f" {compact}") == _slow_outcome(compact)
 
 
 _WHITE = st.sampled_from(["", " ", "  ", "\n  ", "\t", "\r\n"])
@@ -206,24 +206,24 @@ _MEMBERS = st.lists(
 
 
 @given(_MEMBERS, st.lists(_WHITE, min_size=4, max_size=4))
-def test_white_space_hides_neither_a_key_that_stands_twice_nor_a_number_that_would_change(
+def test_white_space_hides_neither_a_duplicate_key_nor_a_number_that_would_change(
     members: list[tuple[str, str]], white: list[str]
 ) -> None:
     before, after_key, before_value, after = white
     written = f"{after},{before}".join(f"{key}{after_key}:{before_value}{value}" for key, value in members)
     text = f"{before}{{{written}}}{after}"
 
-    assert _outcome(text) == _read_with_care(text)
+    assert _outcome(text) == _slow_outcome(text)
 
 
 @pytest.mark.parametrize(
     "text", ['{"a":1,"a":1}', '{"a":-0}', '{"a":1e400}', '{"a":1e-400}', "18446744073709551616", "1.10"]
 )
-def test_what_would_not_be_written_back_the_same_is_read_with_care(text: str) -> None:
-    assert _outcome(text) == _outcome(f" {text}") == _read_with_care(text)
+def test_text_that_would_not_be_written_back_the_same_is_read_the_slow_way(text: str) -> None:
+    assert _outcome(text) == _outcome(f" {text}") == _slow_outcome(text)
 
 
-def _read_with_care(text: str) -> object:
+def _slow_outcome(text: str) -> object:
     return _outcome(text, strict_json.reader(int, strict_json._finite))
 
 

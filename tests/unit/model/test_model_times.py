@@ -19,7 +19,7 @@ def test_a_time_is_read_in_every_spelling_of_rfc_3339(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["2025-03-01T11:00:00Z[Europe/London]", "2025-03-01T12:00:00+01:00[!Europe/Paris][u-ca=hebrew]"]
 )
-def test_what_the_zone_is_called_adds_nothing_to_the_offset(text: str) -> None:
+def test_the_name_of_a_zone_is_ignored(text: str) -> None:
     assert read_time(text) == datetime(2025, 3, 1, 11, tzinfo=UTC)
 
 
@@ -28,6 +28,6 @@ def test_a_time_without_an_offset_is_in_utc() -> None:
 
 
 @given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=ZONES))
-def test_a_time_survives_as_microseconds_and_as_text(time: datetime) -> None:
+def test_a_time_is_the_same_as_microseconds_and_as_text(time: datetime) -> None:
     assert time_at(microseconds(time)) == time
     assert read_time(timestamp(time)) == time

@@ -1,4 +1,4 @@
-"""Trino's events as Trino means them: each expectation by hand from what the event holds."""
+"""Trino's events with corrected lineage: each expectation is written by hand from the event's content."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ RUN = "480e3a6f-a5b6-3183-b238-9b64a87491e1"
 
 
 def table(name: str, *columns: str, lineage: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A dataset as Trino tells it: only the columns that were read or assigned."""
+    """A dataset as Trino reports it: only the columns that were read or assigned."""
     facets: dict[str, Any] = {"schema": {"fields": [{"name": column} for column in columns]}}
     return {"namespace": HOST, "name": name, "facets": facets | ({"columnLineage": lineage} if lineage else {})}
 
@@ -49,8 +49,8 @@ def event(
     return parsed
 
 
-def wholes(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The datasets that take part as a whole."""
+def without_column(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The datasets that are inputs without a column."""
     return [each["name"] for each in entries if "field" not in each]
 
 
@@ -58,10 +58,10 @@ def direct(lineage: Mapping[str, Any]) -> dict[str, list[str]]:
     return {
         column: [
             f"{each['name']}.{each['field']}"
-            for each in made["inputFields"]
+            for each in column_lineage["inputFields"]
             if any(step["type"] == "DIRECT" for step in each.get("transformations", ()))
         ]
-        for column, made in lineage["fields"].items()
+        for column, column_lineage in lineage["fields"].items()
     }
 
 
@@ -75,7 +75,7 @@ UPDATED = table(
 )
 
 
-def test_an_updates_columns_come_from_its_text_and_say_so() -> None:
+def test_an_updates_column_lineage_is_from_its_sql_and_marked_so() -> None:
     mended = mended_trino(event("UPDATE lake.sales.stats SET n = n + 1 WHERE v = '2'", outputs=[UPDATED]))
 
     lineage = mended.outputs[0].facets["columnLineage"]
@@ -85,7 +85,7 @@ def test_an_updates_columns_come_from_its_text_and_say_so() -> None:
     assert (how["type"], how["subtype"], how["description"]) == ("DIRECT", "TRANSFORMATION", "from the SQL's text")
 
 
-def test_names_that_leave_out_the_sessions_catalog_are_the_events_tables() -> None:
+def test_names_without_the_sessions_catalog_are_the_events_tables() -> None:
     target = table(
         "lake.sales.stats",
         "tot",
@@ -98,7 +98,7 @@ def test_names_that_leave_out_the_sessions_catalog_are_the_events_tables() -> No
     assert direct(mended.outputs[0].facets["columnLineage"]) == {"tot": ["lake.sales.o2.s"]}
 
 
-def test_the_order_in_which_trino_lists_columns_is_not_the_tables() -> None:
+def test_trinos_order_of_columns_is_not_used_as_the_tables() -> None:
     target = table(
         "lake.sales.stats",
         "tot",
@@ -114,10 +114,10 @@ def test_the_order_in_which_trino_lists_columns_is_not_the_tables() -> None:
     read = [table("lake.sales.o", "v", "id"), table("lake.sales.o2", "s", "v")]
 
     merged = mended_trino(event(merge, inputs=read, outputs=[target]))
-    asked = mended_trino(event(union, inputs=read))
+    selected = mended_trino(event(union, inputs=read))
 
     assert direct(merged.outputs[0].facets["columnLineage"]) == {"tot": []}
-    assert direct(asked.outputs[0].facets["columnLineage"]) == {"v": ["lake.sales.o.v"], "id": ["lake.sales.o.id"]}
+    assert direct(selected.outputs[0].facets["columnLineage"]) == {"v": ["lake.sales.o.v"], "id": ["lake.sales.o.id"]}
 
 
 def test_a_dot_in_a_tables_name_belongs_to_the_name() -> None:
@@ -130,15 +130,15 @@ def test_a_dot_in_a_tables_name_belongs_to_the_name() -> None:
     select = '/* dashboard: d */ SELECT "Strange Col" AS x FROM sales."my.stats"'
 
     updated = mended_trino(event(update, outputs=[target]))
-    asked = mended_trino(event(select, inputs=[table("lake.sales.my.stats", "strange col")]))
+    selected = mended_trino(event(select, inputs=[table("lake.sales.my.stats", "strange col")]))
 
     assert direct(updated.outputs[0].facets["columnLineage"]) == {
         "strange col": ["lake.sales.my.stats.a", "lake.sales.my.stats.strange col"]
     }
-    assert direct(asked.outputs[0].facets["columnLineage"]) == {"x": ["lake.sales.my.stats.strange col"]}
+    assert direct(selected.outputs[0].facets["columnLineage"]) == {"x": ["lake.sales.my.stats.strange col"]}
 
 
-def test_beside_a_table_of_a_named_schema_the_same_name_alone_is_the_other_table() -> None:
+def test_an_unqualified_name_is_not_the_table_that_is_named_with_its_schema() -> None:
     sql = "/* dashboard: d */ SELECT o.id, s.id AS staged FROM orders o JOIN staging.orders s ON o.id = s.id"
 
     mended = mended_trino(event(sql, inputs=[table("lake.staging.orders", "id"), table("lake.sales.orders", "id")]))
@@ -149,7 +149,7 @@ def test_beside_a_table_of_a_named_schema_the_same_name_alone_is_the_other_table
     }
 
 
-def test_a_table_whose_rows_are_only_counted_takes_part_as_a_whole() -> None:
+def test_a_table_whose_rows_are_only_counted_is_an_input_without_a_column() -> None:
     orders, customers = table("lake.s.orders", "id"), table("lake.s.customers")
     insert = "INSERT INTO stats SELECT id, (SELECT count(*) FROM customers) FROM orders"
     inserted = table(
@@ -167,19 +167,23 @@ def test_a_table_whose_rows_are_only_counted_takes_part_as_a_whole() -> None:
         lineage={"fields": {"n": {"inputFields": []}}, "dataset": [field("lake.s.stats", "$row_id")]},
     )
 
-    asked = mended_trino(event("/* dashboard: d, query: q */ SELECT count(*) AS n FROM customers", inputs=[customers]))
-    told = mended_trino(event(insert, inputs=[orders, customers], outputs=[inserted]))
+    selected = mended_trino(
+        event("/* dashboard: d, query: q */ SELECT count(*) AS n FROM customers", inputs=[customers])
+    )
+    inserted_event = mended_trino(event(insert, inputs=[orders, customers], outputs=[inserted]))
     update = mended_trino(
         event("UPDATE stats SET n = (SELECT count(*) FROM customers)", inputs=[customers], outputs=[updated])
     )
 
-    assert wholes(asked.outputs[0].facets["columnLineage"]["fields"]["q.n"]["inputFields"]) == ["lake.s.customers"]
-    assert wholes(told.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
+    assert without_column(selected.outputs[0].facets["columnLineage"]["fields"]["q.n"]["inputFields"]) == [
+        "lake.s.customers"
+    ]
+    assert without_column(inserted_event.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
     assert direct(update.outputs[0].facets["columnLineage"]) == {"n": []}
-    assert wholes(update.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
+    assert without_column(update.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
 
 
-def test_a_column_of_which_nothing_is_known_is_not_told_as_made_from_nothing() -> None:
+def test_a_column_with_unknown_inputs_is_not_reported_as_without_inputs() -> None:
     sql = (
         "/* dashboard: d */ SELECT * FROM TABLE(exclude_columns(input => TABLE(orders), columns => DESCRIPTOR(price)))"
     )
@@ -190,19 +194,23 @@ def test_a_column_of_which_nothing_is_known_is_not_told_as_made_from_nothing() -
     assert not mended.outputs[0].facets["columnLineage"]["dataset"]
 
 
-def test_hidden_columns_are_no_inputs_and_their_table_is_one() -> None:
+def test_hidden_columns_are_not_inputs_but_their_table_is() -> None:
     lineage = {"fields": {"path": {"inputFields": [field("lake.s.orders", "$path")]}}, "dataset": []}
     read = [table("lake.s.orders", "$path")]
 
-    told = mended_trino(event("INSERT INTO paths SELECT 1", inputs=read, outputs=[table("p", "path", lineage=lineage)]))
-    asked = mended_trino(event('/* dashboard: d */ SELECT "$path" AS path, 1 AS n FROM orders', inputs=read))
+    inserted = mended_trino(
+        event("INSERT INTO paths SELECT 1", inputs=read, outputs=[table("p", "path", lineage=lineage)])
+    )
+    selected = mended_trino(event('/* dashboard: d */ SELECT "$path" AS path, 1 AS n FROM orders', inputs=read))
 
-    assert told.outputs[0].facets["columnLineage"]["fields"] == {"path": {"inputFields": []}}
-    assert wholes(told.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.orders"]
-    assert wholes(asked.outputs[0].facets["columnLineage"]["fields"]["n"]["inputFields"]) == ["lake.s.orders"]
+    assert inserted.outputs[0].facets["columnLineage"]["fields"] == {"path": {"inputFields": []}}
+    assert without_column(inserted.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.orders"]
+    assert without_column(selected.outputs[0].facets["columnLineage"]["fields"]["n"]["inputFields"]) == [
+        "lake.s.orders"
+    ]
 
 
-def test_a_field_inside_a_struct_is_no_column_of_the_table() -> None:
+def test_a_field_inside_a_struct_is_not_a_column_of_the_table() -> None:
     lineage = {
         "fields": {"n": {"inputFields": [field("lake.s.orders", "r")]}},
         "dataset": [field("lake.s.orders", "f"), field("lake.s.orders", "a"), field("lake.s.base", "b")],
@@ -211,15 +219,15 @@ def test_a_field_inside_a_struct_is_no_column_of_the_table() -> None:
 
     mended = mended_trino(event("INSERT INTO t SELECT r.f FROM o", inputs=read, outputs=[table("t", lineage=lineage)]))
 
-    told = mended.outputs[0].facets["columnLineage"]["dataset"]
-    assert {(each["name"], each["field"]) for each in told} == {
+    inputs = mended.outputs[0].facets["columnLineage"]["dataset"]
+    assert {(each["name"], each["field"]) for each in inputs} == {
         ("lake.s.orders", "a"),
         ("lake.s.orders", "r"),
         ("lake.s.base", "b"),
     }
 
 
-def test_where_a_materialized_view_keeps_its_rows_is_the_view() -> None:
+def test_the_storage_of_a_materialized_view_is_the_view() -> None:
     lineage = {
         "fields": {"total": {"inputFields": [field("lake.s.mv", "total")]}},
         "dataset": [field("lake.s.mv$materialized_view_storage", "total")],
@@ -232,22 +240,22 @@ def test_where_a_materialized_view_keeps_its_rows_is_the_view() -> None:
     assert [each["name"] for each in mended.outputs[0].facets["columnLineage"]["dataset"]] == ["lake.s.mv"]
 
 
-def test_a_statement_in_the_quotes_of_execute_immediate_is_that_statement() -> None:
+def test_a_statement_quoted_in_execute_immediate_is_analysed() -> None:
     update = "execute immediate 'UPDATE lake.sales.stats SET n = n + ? WHERE v = ''2'' AND tot > ?' USING 1, 2"
     select = "EXECUTE IMMEDIATE '/* dashboard: d, query: q */ SELECT v FROM lake.s.o WHERE id > ?' USING 1"
     before = "/* dashboard: d */ EXECUTE IMMEDIATE 'SELECT 1'"
 
     updated = mended_trino(event(update, outputs=[UPDATED]))
-    asked = mended_trino(event(select, inputs=[table("lake.s.o", "v", "id")]))
+    selected = mended_trino(event(select, inputs=[table("lake.s.o", "v", "id")]))
 
     assert direct(updated.outputs[0].facets["columnLineage"]) == {"n": ["lake.sales.stats.n"]}
     assert [each["field"] for each in updated.outputs[0].facets["columnLineage"]["dataset"]] == ["tot", "v"]
-    assert asked.job == JobId("dashboards", "d.q")
-    assert direct(asked.outputs[0].facets["columnLineage"]) == {"q.v": ["lake.s.o.v"]}
+    assert selected.job == JobId("dashboards", "d.q")
+    assert direct(selected.outputs[0].facets["columnLineage"]) == {"q.v": ["lake.s.o.v"]}
     assert mended_trino(event(before)).job == JobId("dashboards", "d")
 
 
-def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> None:
+def test_a_schema_of_some_columns_is_dropped_and_that_of_a_new_table_remains() -> None:
     updated = mended_trino(event("UPDATE lake.sales.stats SET n = 1", outputs=[UPDATED]))
     created = mended_trino(
         event("CREATE TABLE t AS SELECT 1", inputs=[table("a.b.c", "x")], outputs=[table("a.b.t", "x", "y")])
@@ -258,7 +266,7 @@ def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> No
     assert [each["name"] for each in created.outputs[0].facets["schema"]["fields"]] == ["x", "y"]
 
 
-def test_sql_that_cannot_be_read_leaves_what_trino_said_but_for_hidden_columns() -> None:
+def test_sql_that_cannot_be_parsed_leaves_trinos_lineage_without_hidden_columns() -> None:
     mended = mended_trino(event("UPDATE lake.sales.stats SET n = ~~ WHERE", outputs=[UPDATED]))
 
     lineage = mended.outputs[0].facets["columnLineage"]
@@ -270,9 +278,9 @@ SELECT = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(pric
 
 
 def test_a_query_of_a_dashboard_is_a_run_of_its_job_and_feeds_the_dashboards_columns() -> None:
-    asked = event(SELECT, inputs=[table("lake.s.o", "supplier", "price")])
+    query_event = event(SELECT, inputs=[table("lake.s.o", "supplier", "price")])
 
-    mended = mended_trino(asked)
+    mended = mended_trino(query_event)
 
     assert mended.job == JobId("dashboards", "revenue.by_supplier")
     assert [each.id for each in mended.outputs] == [DatasetId("dashboards", "revenue")]
@@ -284,21 +292,23 @@ def test_a_query_of_a_dashboard_is_a_run_of_its_job_and_feeds_the_dashboards_col
 
 
 def test_facts_are_those_of_the_mended_event() -> None:
-    told = facts(event(SELECT, inputs=[table("lake.s.o", "supplier", "price")]))
+    all_facts = facts(event(SELECT, inputs=[table("lake.s.o", "supplier", "price")]))
 
-    assert {fact.job for fact in told if isinstance(fact, RunOfJob)} == {JobId("dashboards", "revenue.by_supplier")}
-    written = {fact.dataset for fact in told if isinstance(fact, Observation) and fact.direction == "output"}
+    assert {fact.job for fact in all_facts if isinstance(fact, RunOfJob)} == {
+        JobId("dashboards", "revenue.by_supplier")
+    }
+    written = {fact.dataset for fact in all_facts if isinstance(fact, Observation) and fact.direction == "output"}
     assert written == {DatasetId("dashboards", "revenue")}
 
 
-def test_a_dashboards_start_belongs_to_the_same_job_though_it_names_no_tables() -> None:
+def test_a_dashboards_start_event_without_tables_is_of_the_same_job() -> None:
     started = mended_trino(event(SELECT))
 
     assert started.job == JobId("dashboards", "revenue.by_supplier")
     assert started.outputs == ()
 
 
-def test_long_texts_of_statistics_stay_in_the_log_and_figures_stay() -> None:
+def test_long_statistics_texts_are_left_in_the_log_and_figures_remain() -> None:
     statistics = {"cpuTime": "0.588", "operatorSummaries": "x" * 50_000}
     huge = event("SELECT 1", run_facets={"trino_query_statistics": statistics, "other": {"text": "y" * 1_000}})
 
@@ -312,14 +322,14 @@ def test_long_texts_of_statistics_stay_in_the_log_and_figures_stay() -> None:
     assert sum(len(fact.body) for fact in facts(huge) if isinstance(fact, Content)) < 2_000
 
 
-def test_another_producers_event_is_taken_as_it_is() -> None:
+def test_another_producers_event_is_unchanged() -> None:
     other = event(SELECT, producer="https://example.org/other", outputs=[UPDATED])
 
     assert mended_trino(other) is other
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", "INSERT INTO t SELECT 1", "", "-- nothing"])
-def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
+def test_a_query_without_a_dashboards_name_keeps_its_job(sql: str) -> None:
     assert mended_trino(event(sql)).job.namespace == "trino"
 
 
@@ -331,10 +341,10 @@ def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
         ("UPDATE stats SET n = (SELECT x.y.z.n.m FROM a..b x)", "lake.sales.stats"),
     ],
 )  # fmt: skip
-def test_a_statement_whose_names_cannot_be_placed_leaves_what_trino_told(sql: str, name: str) -> None:
-    told = {"fields": {"n": {"inputFields": [field("lake.sales.orders", "n")]}}, "dataset": []}
+def test_a_statement_whose_names_cannot_be_resolved_leaves_trinos_lineage(sql: str, name: str) -> None:
+    lineage = {"fields": {"n": {"inputFields": [field("lake.sales.orders", "n")]}}, "dataset": []}
 
-    meant = mended_trino(event(sql, outputs=[table(name, "n", lineage=told)]))
+    mended = mended_trino(event(sql, outputs=[table(name, "n", lineage=lineage)]))
 
-    (output,) = meant.outputs
+    (output,) = mended.outputs
     assert "fields" in output.facets["columnLineage"]

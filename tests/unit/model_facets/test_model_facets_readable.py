@@ -1,4 +1,4 @@
-"""What can be read of a facet stands, whatever stands beside it."""
+"""The valid members of a facet are read, whatever the others are."""
 
 import json
 from typing import Any
@@ -51,7 +51,7 @@ def readable(view: type[View], facet: object) -> dict[str, Any] | None:
         (SchemaFacet, {"fields": [], "_deleted": "yes"}, {"fields": []}),
     ],
 )
-def test_what_cannot_be_read_is_left_out_and_scalars_are_text(
+def test_unreadable_members_are_left_out_and_scalars_are_read_as_text(
     view: type[View], facet: object, read: dict[str, Any]
 ) -> None:
     assert readable(view, facet) == read
@@ -68,7 +68,7 @@ def test_what_cannot_be_read_is_left_out_and_scalars_are_text(
         (RunTestsFacet, {"tests": [{"name": "fresh", "status": status} for status in (False, 1, None)]}),
     ],
 )
-def test_what_may_be_about_something_else_is_left_out(view: type[View], facet: dict[str, Any]) -> None:
+def test_items_with_an_unreadable_subject_or_outcome_are_left_out(view: type[View], facet: dict[str, Any]) -> None:
     (items,) = facet
 
     assert readable(view, facet) == {items: []}
@@ -85,17 +85,17 @@ def test_what_may_be_about_something_else_is_left_out(view: type[View], facet: d
         (ErrorMessageFacet, {"programmingLanguage": "JAVA"}),
     ],
 )
-def test_a_facet_that_lacks_what_all_hangs_on_tells_nothing(view: type[View], facet: object) -> None:
+def test_a_facet_without_its_essential_member_is_not_read(view: type[View], facet: object) -> None:
     assert view.readable({view.key: facet}) is None
 
 
-def test_a_million_items_that_cannot_be_read_leave_those_that_can() -> None:
+def test_a_million_unreadable_items_leave_the_readable_ones() -> None:
     facet = {"tags": [*range(1_000_000), {"key": "pii", "value": "true"}]}
 
     assert readable(TagsFacet, facet) == {"tags": facet["tags"][-1:]}
 
 
-def test_a_facet_nested_without_end_tells_nothing() -> None:
+def test_a_facet_nested_too_deeply_is_not_read() -> None:
     fields: list[dict[str, Any]] = []
     for _ in range(10_000):
         fields = [{"name": "f", "fields": fields}]
@@ -104,10 +104,10 @@ def test_a_facet_nested_without_end_tells_nothing() -> None:
 
 
 @given(st.sampled_from(VIEWS), st.dictionaries(st.sampled_from(MEMBERS) | st.text(), JSON, max_size=4) | JSON)
-def test_whatever_is_read_as_a_whole_is_read_so_and_the_rest_never_raises(view: type[View], facet: object) -> None:
+def test_a_facet_that_is_valid_is_read_the_same_and_any_other_never_raises(view: type[View], facet: object) -> None:
     before = json.dumps(facet)
 
-    read, whole = view.readable({view.key: facet}), view.read({view.key: facet})
+    read, strict = view.readable({view.key: facet}), view.read({view.key: facet})
 
-    assert not isinstance(whole, View) or read == whole
+    assert not isinstance(strict, View) or read == strict
     assert json.dumps(facet) == before

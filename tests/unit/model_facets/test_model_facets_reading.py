@@ -1,4 +1,4 @@
-"""What reading a facet gives: a view, Deleted, Unreadable or nothing, and never an exception."""
+"""Reading a facet gives a view, Deleted, Unreadable or None, and never an exception."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -26,15 +26,15 @@ MEMBERS = sorted({field.alias or name for view in VIEWS for name, field in view.
 
 
 @pytest.mark.parametrize("facets", [{}, {"schema": None}])
-def test_a_facet_that_is_not_there_reads_as_none(facets: dict[str, Any]) -> None:
+def test_a_missing_facet_is_read_as_none(facets: dict[str, Any]) -> None:
     assert SchemaFacet.read(facets) is None
 
 
-def test_a_deleted_facet_says_so_even_where_it_lacks_what_it_needs() -> None:
+def test_a_deleted_facet_is_read_as_deleted_even_without_required_members() -> None:
     assert SqlFacet.read({"sql": {"_deleted": True}}) == Deleted("sql")
 
 
-def test_members_that_a_view_does_not_know_are_kept() -> None:
+def test_unknown_members_are_kept() -> None:
     facet = {"fields": [{"name": "id", "nullable": False}], "tableId": "42", "model_fields": 1, "schema_url": "x"}
 
     read = SchemaFacet.read({"schema": facet})
@@ -71,16 +71,14 @@ def test_members_that_a_view_does_not_know_are_kept() -> None:
         ),
     ],
 )
-def test_a_facet_that_cannot_be_read_tells_where_and_what_was_expected(
-    view: type[View], facet: object, fault: str
-) -> None:
+def test_an_unreadable_facet_has_the_path_and_what_was_expected(view: type[View], facet: object, fault: str) -> None:
     read = view.read({view.key: facet})
 
     assert isinstance(read, Unreadable)
     assert str(read) == view.key + fault
 
 
-def test_a_facet_nested_without_end_is_unreadable() -> None:
+def test_a_facet_nested_too_deeply_is_unreadable() -> None:
     fields: list[dict[str, Any]] = []
     for _ in range(10_000):
         fields = [{"name": "f", "fields": fields}]
@@ -143,11 +141,11 @@ def test_nominal_times_stay_as_written_and_are_read_with_their_offset(text: str)
         ({"expanso_run": {"recordsIn": 5, "fields": {"records_in": 6}}}, 6),
     ],
 )
-def test_counters_come_from_either_facet_and_ours_goes_first(facets: dict[str, Any], records_in: int) -> None:
-    counted = counters(facets)
+def test_counters_come_from_either_facet_and_ours_takes_precedence(facets: dict[str, Any], records_in: int) -> None:
+    run_counters = counters(facets)
 
-    assert counted is not None
-    assert counted.records_in == records_in
+    assert run_counters is not None
+    assert run_counters.records_in == records_in
 
 
 def test_a_run_without_counters_has_none() -> None:

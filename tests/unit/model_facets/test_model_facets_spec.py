@@ -1,4 +1,4 @@
-"""The views against the standard's own schemas and examples, and against what real producers were recorded to send."""
+"""The views against the standard's own schemas and examples, and against recorded events of real producers."""
 
 import json
 from collections.abc import Iterator
@@ -15,14 +15,18 @@ from tests.support.spec import Entity, Schema, SpecFacet, facets_of_standard, lo
 
 
 def merged(schema: Schema, defs: dict[str, Schema]) -> Schema:
-    """The schema with its reference followed and its allOf folded in, but for the base facets, which are elsewhere."""
+    """The schema with its reference resolved and its allOf merged in, except for base facets from other files."""
     schema = local(schema, defs) or schema
-    whole = {**schema, "properties": dict(schema.get("properties", {})), "required": list(schema.get("required", []))}
+    combined = {
+        **schema,
+        "properties": dict(schema.get("properties", {})),
+        "required": list(schema.get("required", [])),
+    }
     for part in schema.get("allOf", []):
         inner = merged(part, defs)
-        whole["properties"] |= inner["properties"]
-        whole["required"] += inner["required"]
-    return whole
+        combined["properties"] |= inner["properties"]
+        combined["required"] += inner["required"]
+    return combined
 
 
 def members(schema: Schema, defs: dict[str, Schema], path: str = "", above: tuple[str, ...] = ()) -> Iterator[str]:
@@ -66,7 +70,7 @@ def values(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[Any]:
 
 
 def later(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[Any]:
-    """The values, worked out only when drawn: schemas hold themselves."""
+    """The values, computed only when drawn, since schemas are recursive."""
     return st.deferred(lambda: values(schema, defs))
 
 
@@ -81,7 +85,7 @@ def objects(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[dict[s
 
 @cache
 def viewed(shared: Path) -> list[tuple[type[View], SpecFacet]]:
-    """The facets of the standard that something reads as a view."""
+    """The facets of the standard that have a view."""
     facets = facets_of_standard(shared / "openlineage")
     return [(view, facet) for facet in facets if (view := view_of(facet.entity, facet.key)) is not None]
 
@@ -92,19 +96,19 @@ def values_of_facets(shared: Path) -> list[tuple[type[View], st.SearchStrategy[A
 
 
 def round_trip(view: type[View], facet: object) -> object:
-    """The facet read and written again, or why it could not be."""
+    """The facet read and written again, or the failure."""
     read = view.read({view.key: facet})
     return read.model_dump(by_alias=True, exclude_unset=True) if isinstance(read, View) else read
 
 
-def test_every_view_is_of_the_standard_unless_it_names_another_source_or_is_of_our_own(shared: Path) -> None:
+def test_every_view_of_the_standard_is_for_one_of_its_facets(shared: Path) -> None:
     of_standard = [view for view in VIEWS if "Source: OpenLineage" in (view.__doc__ or "")]
 
     assert len(of_standard) > 20
     assert set(of_standard) == {view for view, _ in viewed(shared)}
 
 
-def test_views_know_every_member_that_the_standard_names(shared: Path) -> None:
+def test_views_have_every_member_of_the_standard(shared: Path) -> None:
     for view, facet in viewed(shared):
         own = view.model_json_schema()
         missing = set(members(facet.schema, facet.defs)) - set(members(own, own.get("$defs", {})))
@@ -114,14 +118,14 @@ def test_views_know_every_member_that_the_standard_names(shared: Path) -> None:
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
-def test_whatever_the_standard_allows_is_read_and_nothing_of_it_is_lost(shared: Path, data: st.DataObject) -> None:
+def test_any_facet_that_the_standard_allows_is_read_without_loss(shared: Path, data: st.DataObject) -> None:
     view, strategy = data.draw(st.sampled_from(values_of_facets(shared)))
     facet = data.draw(strategy, label=view.__name__)
 
     assert round_trip(view, facet) == facet
 
 
-def test_every_example_of_the_standard_is_read_and_nothing_of_it_is_lost(shared: Path) -> None:
+def test_every_example_of_the_standard_is_read_without_loss(shared: Path) -> None:
     views: dict[str, set[type[View]]] = {}
     for view, facet in viewed(shared):
         views.setdefault(facet.key, set()).add(view)
@@ -159,7 +163,7 @@ def known_facets(event: dict[str, Any]) -> Iterator[tuple[type[View], object]]:
         yield from ((view, facet) for key, facet in facets.items() if (view := view_of(entity, key)) is not None)
 
 
-def test_every_facet_that_real_producers_sent_is_read_and_nothing_of_it_is_lost(shared: Path) -> None:
+def test_every_recorded_facet_of_real_producers_is_read_without_loss(shared: Path) -> None:
     count = 0
     for where, event in recorded_events(shared):
         for view, facet in known_facets(event):

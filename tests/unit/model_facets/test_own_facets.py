@@ -1,4 +1,4 @@
-"""The JSON Schemas of our own facets, and the events of all who write such facets."""
+"""The JSON Schemas of our own facets, and events of every component that writes such facets."""
 
 import json
 import re
@@ -39,20 +39,20 @@ JOB, ORDERS = JobId("etl", "load"), DatasetId("lake", "orders")
 
 def by_flink() -> Iterator[bytes]:
     failure = Failure("java.io.IOException: no", 1_899_000, "Source: orders")
-    for told in (
+    for update in (
         RunUpdate(flink.RUN, "RUNNING", 1_900_000),
         RunUpdate(flink.RUN, "FAIL", 1_900_000, failure=failure),
         RunUpdate(flink.RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence="no answer for 6 s"),
         RunUpdate(flink.RUN, "RUNNING", 1_900_000, is_retraction=True),
     ):
-        yield flink_event(told, flink.AROUND)
+        yield flink_event(update, flink.CONTEXT)
 
 
 def by_connect() -> Iterator[bytes]:
     failed = connect.Status("lake", 2020, 0, "FAILED", "java.io.IOException: no", "w")
     committed = connect.Committed("lake", 2010, "c-1", "sales.orders", "77")
-    _, told = connect.lives_of(connect.Delivered("lake", 2000, {"orders/0": 349}), committed, failed)
-    yield from (connect_event(each, connect.AROUND) for each in told)
+    _, updates = connect.lifecycles_of(connect.Delivered("lake", 2000, {"orders/0": 349}), committed, failed)
+    yield from (connect_event(each, connect.CONTEXT) for each in updates)
 
 
 def by_trino() -> Iterator[bytes]:
@@ -68,25 +68,25 @@ def by_trino() -> Iterator[bytes]:
 
 
 def by_the_service() -> Iterator[bytes]:
-    """What stands in its answers on a table of Iceberg of which it left a column out, and on what a folder feeds."""
+    """Facets that the service adds: on an Iceberg table without its metadata column, and on a folder's output."""
     listed = {"fields": [{"name": "id", "type": "long"}, {"name": "_file", "type": "string"}]}
     facets = {"storage": slim.facet("1-0-1/StorageDatasetFacet", storageLayer="iceberg", fileFormat="parquet")}
     facets["schema"] = slim.facet("1-2-0/SchemaDatasetFacet", **listed)
     read = slim.Described(ORDERS, facets)
-    tell = partial(slim.run_event, "COMPLETE", datetime.now(UTC), RUN_ID, JOB, run_facets={}, job_facets={})
-    event = parse_event(tell(inputs=[read], outputs=[]))
+    event_with = partial(slim.run_event, "COMPLETE", datetime.now(UTC), RUN_ID, JOB, run_facets={}, job_facets={})
+    event = parse_event(event_with(inputs=[read], outputs=[]))
     assert isinstance(event, RunEvent)
-    [meant] = without_metadata_columns(event).inputs
-    facets["headwater_metadata_columns"] = dict(meant.facets["headwater_metadata_columns"])
-    yield tell(inputs=[read], outputs=[])
+    [stored] = without_metadata_columns(event).inputs
+    facets["headwater_metadata_columns"] = dict(stored.facets["headwater_metadata_columns"])
+    yield event_with(inputs=[read], outputs=[])
     folder, file = (DatasetId("file", name) for name in ("/in", "/in/part-1"))
     fields = {"id": {"inputFields": [{**file._asdict(), "field": "id"}]}}
     written = slim.Described(ORDERS, {"columnLineage": slim.facet("1-2-0/ColumnLineageDatasetFacet", fields=fields)})
-    event = parse_event(tell(inputs=[slim.Described(folder, {})], outputs=[written]))
+    event = parse_event(event_with(inputs=[slim.Described(folder, {})], outputs=[written]))
     assert isinstance(event, RunEvent)
-    [meant] = with_folders(event).outputs
-    written.facets["headwater_folder_reads"] = dict(meant.facets["headwater_folder_reads"])
-    yield tell(inputs=[], outputs=[written])
+    [stored] = with_folders(event).outputs
+    written.facets["headwater_folder_reads"] = dict(stored.facets["headwater_folder_reads"])
+    yield event_with(inputs=[], outputs=[written])
 
 
 def by_the_api() -> Iterator[bytes]:
@@ -110,7 +110,7 @@ def by_the_api() -> Iterator[bytes]:
 
 
 def by_emitters(folder: Path) -> Iterator[bytes]:
-    """Of an emitter, and of the next, which follows it, knows of a receipt, vouches and tells of a gap."""
+    """Events of an emitter, and of the next one, which has a checkpoint, an unsigned event and a gap."""
     key, start = NodeKey.from_seed("edge-1", bytes(32)), declared.run_event(0, "START", RUN_ID, JOB)
     before = Chain(key, RUN_ID, folder, print)
     yield before.sign(start)
@@ -128,28 +128,28 @@ def by_emitters(folder: Path) -> Iterator[bytes]:
     chain.close()
 
 
-@pytest.mark.parametrize("told", [by_flink, by_connect, by_trino, by_the_service, by_the_api])
-def test_what_is_told_is_valid_by_the_standards_schemas_and_by_ours(
-    told: Callable[[], Iterator[bytes]], shared: Path
+@pytest.mark.parametrize("events_of", [by_flink, by_connect, by_trino, by_the_service, by_the_api])
+def test_our_events_are_valid_by_the_standards_schemas_and_by_ours(
+    events_of: Callable[[], Iterator[bytes]], shared: Path
 ) -> None:
     specification = Specification(shared / "openlineage")
 
-    assert [complaint for event in told() for complaint in specification.complaints(event)] == []
+    assert [complaint for event in events_of() for complaint in specification.complaints(event)] == []
 
 
-def test_what_emitters_add_is_valid_by_our_schemas(shared: Path, tmp_path: Path) -> None:
+def test_facets_that_emitters_add_are_valid_by_our_schemas(shared: Path, tmp_path: Path) -> None:
     specification = Specification(shared / "openlineage")
 
-    told = [*by_emitters(tmp_path)]
+    events = [*by_emitters(tmp_path)]
 
-    assert [complaint for event in told for complaint in specification.complaints(event)] == []
-    first, second, beat = (json.loads(event)["run"]["facets"] for event in told)
+    assert [complaint for event in events for complaint in specification.complaints(event)] == []
+    first, second, beat = (json.loads(event)["run"]["facets"] for event in events)
     assert {"follows", "unsigned"} <= second["headwater_chain"].keys() - first["headwater_chain"].keys()
     assert second["headwater_chain"]["lastCheckpoint"]["size"] == 5
     assert beat["headwater_heartbeat"]["gap"]["events"] == 3
 
 
-def test_every_schema_that_python_or_java_names_is_there_and_no_other() -> None:
+def test_the_schemas_are_those_that_python_or_java_names() -> None:
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "jvm").glob("*/src/main/**/*.java")]
     named = re.compile(r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ "|own_facet\(\s*")(\w+|\{DECLARED\})(?:\.json)?"')
 
@@ -171,4 +171,4 @@ def test_a_schema_is_in_the_style_of_the_standards(path: Path) -> None:
     assert schema["$id"] == f"{HEADWATER_FACETS}/{path.name}"
     assert re.fullmatch(r"https://openlineage.io/spec/2-0-2/OpenLineage.json#/\$defs/\w*Facet", base["$ref"])
     assert schema["$defs"][of_key]["description"]
-    assert all(said.get("description") or "$ref" in said for said in own["properties"].values())
+    assert all(member.get("description") or "$ref" in member for member in own["properties"].values())

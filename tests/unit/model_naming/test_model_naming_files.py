@@ -1,7 +1,7 @@
 """Names of files, objects, tables of a warehouse and topics.
 
-The expected values are the table of https://openlineage.io/docs/spec/naming, what the official agents were seen to emit
-for the same things, and the facts that the official Java client's own tests state.
+The expected values are from the table of https://openlineage.io/docs/spec/naming, from recorded events of the official
+agents for the same things, and from the official Java client's own tests.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table,
         ),
     ],
 )
-def test_a_location_is_named_as_the_spec_says(location: str, namespace: str, name: str) -> None:
+def test_a_location_is_named_by_the_spec(location: str, namespace: str, name: str) -> None:
     assert file_dataset(location) == DatasetId(namespace, name)
 
 
@@ -61,16 +61,16 @@ def test_a_location_is_named_as_the_spec_says(location: str, namespace: str, nam
     ],
 )
 def test_credentials_in_a_location_do_not_reach_the_name(location: str) -> None:
-    named = file_dataset(location)
+    found = file_dataset(location)
 
-    assert "wJalr" not in named.node_id
-    assert "AKIAKEY" not in named.node_id
+    assert "wJalr" not in found.node_id
+    assert "AKIAKEY" not in found.node_id
 
 
 @pytest.mark.parametrize(
     "location", ["", "flights.csv", "file:flights.csv", "s3:///key", "s3://AKIAKEY:wJa/lr@bucket/k", "hdfs://a:b:c/x"]
 )
-def test_a_location_that_cannot_be_read_is_refused_without_repeating_it(location: str) -> None:
+def test_a_location_that_cannot_be_parsed_is_refused_without_repeating_it(location: str) -> None:
     with pytest.raises(InvalidNameError) as refusal:
         file_dataset(location)
 
@@ -92,7 +92,7 @@ def test_a_location_that_cannot_be_read_is_refused_without_repeating_it(location
     ],
 )
 @pytest.mark.parametrize("name", [file_dataset, lambda location: warehouse_table(location, "t1"), without_secrets])
-def test_an_address_with_its_own_way_to_hold_a_password_is_no_location(
+def test_an_address_with_its_own_syntax_for_passwords_is_refused_as_a_location(
     name: Callable[[str], object], location: str
 ) -> None:
     with pytest.raises(InvalidNameError) as refusal:
@@ -104,12 +104,12 @@ def test_an_address_with_its_own_way_to_hold_a_password_is_no_location(
 @given(st.text())
 def test_any_text_is_named_or_refused(location: str) -> None:
     try:
-        named = file_dataset(location)
+        found = file_dataset(location)
     except InvalidNameError:
         return
 
-    assert named.namespace
-    assert named.name
+    assert found.namespace
+    assert found.name
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_topic_is_named_by_the_first_bootstrap_server(servers: str | list[str]
 
 
 @pytest.mark.parametrize("servers", ["", [], "user:secret@broker:9092", "broker:port"])
-def test_bootstrap_servers_that_cannot_be_read_are_refused(servers: str | list[str]) -> None:
+def test_bootstrap_servers_that_cannot_be_parsed_are_refused(servers: str | list[str]) -> None:
     with pytest.raises(InvalidNameError) as refusal:
         kafka_dataset(servers, "orders")
 
@@ -150,12 +150,12 @@ def test_bootstrap_servers_that_cannot_be_read_are_refused(servers: str | list[s
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "cleaned"),
     [
         ("http://localhost:5000/api/v1/lineage", "http://localhost:5000/api/v1/lineage"),
         ("https://me:pa%40ss@Host.example/p?api_key=k#f", "https://host.example/p"),
         ("https://token@host", "https://host"),
     ],
 )
-def test_a_url_loses_its_secrets_and_nothing_else(url: str, shown: str) -> None:
-    assert without_secrets(url) == shown
+def test_a_url_loses_its_secrets_and_nothing_else(url: str, cleaned: str) -> None:
+    assert without_secrets(url) == cleaned

@@ -1,6 +1,6 @@
 """Names of tables behind JDBC URLs.
 
-Where the official Python client has a naming class for a database, it gives the expected value; the URL forms are
+If the official Python client has a naming class for a database, it gives the expected value; the URL forms are
 those of the drivers' manuals and of the official Java client's own tests.
 """
 
@@ -48,7 +48,7 @@ def test_a_table_is_named_as_the_official_client_names_it(url: str, table: str, 
 
 
 @pytest.mark.parametrize(
-    ("url", "named"),
+    ("url", "expected"),
     [
         ("jdbc:sqlserver://hostname;databaseName=shop", DatasetId("mssql://hostname:1433", "shop.dbo.t1")),
         ("jdbc:sqlserver://;serverName=h;portNumber=1444;database=shop", DatasetId("mssql://h:1444", "shop.dbo.t1")),
@@ -62,8 +62,8 @@ def test_a_table_is_named_as_the_official_client_names_it(url: str, table: str, 
         ("jdbc:h2:file:/data/shop;USER=sa;PASSWORD=s3cret", DatasetId("h2:/data/shop", "t1")),
     ],
 )
-def test_databases_the_official_client_has_no_class_for(url: str, named: DatasetId) -> None:
-    assert jdbc_dataset(url, "t1") == named
+def test_a_database_without_a_class_in_the_official_client_is_named(url: str, expected: DatasetId) -> None:
+    assert jdbc_dataset(url, "t1") == expected
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_databases_the_official_client_has_no_class_for(url: str, named: Dataset
     ],
 )
 def test_credentials_in_a_url_do_not_reach_the_name(url: str) -> None:
-    named = jdbc_dataset(url, "t1")
+    found = jdbc_dataset(url, "t1")
 
-    assert "fred" not in named.node_id
-    assert "s3cret" not in named.node_id
+    assert "fred" not in found.node_id
+    assert "s3cret" not in found.node_id
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_credentials_in_a_url_do_not_reach_the_name(url: str) -> None:
         "jdbc:sqlserver://hostname\\fred@s3cret",
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_without_repeating_it(url: str) -> None:
+def test_a_url_that_cannot_be_parsed_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(InvalidNameError) as refusal:
         jdbc_dataset(url, "t1")
 
@@ -110,7 +110,7 @@ def test_a_url_that_cannot_be_read_is_refused_without_repeating_it(url: str) -> 
 
 
 @pytest.mark.parametrize("table", ["", ".", "a.", ".a", "a..b", "(SELECT 1) x", 'a"b"', "a b"])
-def test_a_table_that_is_no_identifier_is_refused(table: str) -> None:
+def test_a_table_that_is_not_an_identifier_is_refused(table: str) -> None:
     with pytest.raises(InvalidNameError, match="table: expected"):
         jdbc_dataset("jdbc:postgresql://hostname/mydb", table)
 
@@ -119,7 +119,7 @@ def test_a_table_that_is_no_identifier_is_refused(table: str) -> None:
 def test_any_url_and_table_are_named_or_refused(rest: str, table: str) -> None:
     for kind in ("postgresql", "sqlserver", "oracle", "unknown"):
         try:
-            named = jdbc_dataset(f"jdbc:{kind}:{rest}", table)
+            found = jdbc_dataset(f"jdbc:{kind}:{rest}", table)
         except InvalidNameError:
             continue
-        assert named.name
+        assert found.name
