@@ -1,4 +1,4 @@
-"""What is left of an answer for one who may not know every name in it."""
+"""Answers for a caller who may not see every name in them."""
 
 import json
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from headwater.model.names import AnyNode, JobId, readings
 SECRET = bytes(32)
 
 
-def meant(node_id: str) -> Iterator[AnyNode]:
+def first_reading(node_id: str) -> Iterator[AnyNode]:
     return (reading.node for reading in islice(readings(node_id), 1))
 
 
 def within(*namespaces: str) -> Redactor:
-    return Redactor(lambda namespace: namespace in namespaces, frozenset(), meant, SECRET)
+    return Redactor(lambda namespace: namespace in namespaces, frozenset(), first_reading, SECRET)
 
 
 def without_columns(*names: str) -> Redactor:
-    return Redactor(None, frozenset(names), meant, SECRET)
+    return Redactor(None, frozenset(names), first_reading, SECRET)
 
 
-def test_what_lies_beyond_the_scopes_keeps_its_kind_times_and_edges() -> None:
+def test_a_node_outside_the_scopes_keeps_its_kind_times_and_edges() -> None:
     node = {
         "id": "dataset:vault:people",
         "type": "DATASET",
@@ -65,7 +65,7 @@ def test_what_lies_beyond_the_scopes_keeps_its_kind_times_and_edges() -> None:
     }
 
 
-def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
+def test_a_hidden_name_is_removed_from_every_other_text_too() -> None:
     answer = {
         "summary": "run 7 of fill failed; it wrote vault/people",
         "findings": [{"nodeId": "job:vault:fill", "words": "fill failed"}, {"nodeId": "dataset:vault:people"}],
@@ -77,32 +77,32 @@ def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
     assert seen["findings"][0]["words"] == "redacted"
 
 
-def test_the_job_that_a_job_is_a_part_of_is_hidden_by_its_own_namespace() -> None:
+def test_a_parent_job_is_hidden_by_its_own_namespace() -> None:
     jobs = {("plan", "1"): JobId("vault", "plan"), ("plan", "2"): JobId("sales", "plan")}
     redactor = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
-    part = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
+    child = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
 
-    of_hidden, of_shown, of_nothing, whole = (
+    of_hidden, of_shown, of_nothing, hidden_parent = (
         redactor.over(answer)
         for answer in (
-            part | {"parentJobUuid": "1", "description": "a step of plan"},
-            part | {"parentJobUuid": "2"},
+            child | {"parentJobUuid": "1", "description": "a step of plan"},
+            child | {"parentJobUuid": "2"},
             {"namespace": "sales", "name": "load", "parentJobName": None, "parentJobUuid": None},
             {"namespace": "vault", "name": "plan"},
         )
     )
 
-    assert of_hidden == part | {
-        "parentJobName": whole["name"],
+    assert of_hidden == child | {
+        "parentJobName": hidden_parent["name"],
         "parentJobUuid": None,
         "description": "a step of redacted",
     }
-    assert of_shown == part | {"parentJobUuid": "2"}
+    assert of_shown == child | {"parentJobUuid": "2"}
     assert of_nothing["parentJobName"] is None
 
 
-def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_goes() -> None:
-    ours = Format(
+def test_a_hidden_item_keeps_the_formats_numbers_and_words_but_no_free_text() -> None:
+    answer_format = Format(
         frozenset({"kind", "score", "reason", "words", "lastRun", "args"}),
         {"kind": frozenset({"failed-run"}), "reason": frozenset({"symlinks"})},
         frozenset({"reason", "lastRun"}),
@@ -118,7 +118,7 @@ def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_go
         "owners": [{"name": "ann"}],
         "rowsPaid": 7,
     }
-    redactor = Redactor(lambda namespace: namespace != "vault", frozenset(), meant, SECRET, ours)
+    redactor = Redactor(lambda namespace: namespace != "vault", frozenset(), first_reading, SECRET, answer_format)
 
     seen = redactor.over(finding)
 
@@ -135,20 +135,20 @@ def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_go
     }
 
 
-def test_a_hidden_thing_is_known_again_by_its_run_only_where_that_has_no_name() -> None:
-    by_number, by_name = (
+def test_a_hidden_runs_id_remains_only_if_it_is_a_uuid() -> None:
+    with_uuid, with_name = (
         {"run": {"id": run_id, "job": {"namespace": "vault", "name": "fill"}}}
         for run_id in ("0198f7d0-1111-7222-8333-444455556666", "pay-people-2026")
     )
 
-    seen = [within("sales").over(each)["run"]["id"] for each in (by_number, by_name, by_name)]
+    seen = [within("sales").over(each)["run"]["id"] for each in (with_uuid, with_name, with_name)]
 
-    assert seen[0] == by_number["run"]["id"]
+    assert seen[0] == with_uuid["run"]["id"]
     assert seen[1].startswith("redacted-")
     assert seen[1] == seen[2]
 
 
-def test_what_is_done_between_a_hidden_thing_and_another_is_not_said() -> None:
+def test_the_transformation_from_a_hidden_column_is_not_described() -> None:
     step = {
         "origin": "datasetField:vault:people:paid",
         "destination": "datasetField:sales:costs:sum",
@@ -165,21 +165,23 @@ def test_what_is_done_between_a_hidden_thing_and_another_is_not_said() -> None:
     assert (seen["id"], seen["reason"]) == (step["destination"], "redacted")
 
 
-def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
-    told = {
+def test_a_runs_version_of_a_hidden_dataset_has_no_facets() -> None:
+    dataset_version = {
         "datasetVersionId": {"namespace": "vault", "name": "people", "version": "v1"},
         "facets": {"dataQualityMetrics": {"columnMetrics": {"paid": {"max": 9}}}},
     }
 
-    seen = within("sales").over({"inputDatasetVersions": [told]})["inputDatasetVersions"][0]
+    seen = within("sales").over({"inputDatasetVersions": [dataset_version]})["inputDatasetVersions"][0]
 
     assert seen["facets"] == {}
     assert seen["datasetVersionId"]["namespace"] == "redacted"
 
 
-def test_what_goes_into_a_column_as_a_whole_dataset_hides_where_it_comes_from_and_not_the_column() -> None:
-    ours = Format(frozenset({"targetField"}), nullable=frozenset({"field", "targetField"}))
-    redactor = Redactor(lambda namespace: namespace == "sales", frozenset({"ssn"}), meant, SECRET, ours)
+def test_a_hidden_input_of_a_column_hides_the_source_and_not_the_column() -> None:
+    answer_format = Format(frozenset({"targetField"}), nullable=frozenset({"field", "targetField"}))
+    redactor = Redactor(
+        lambda namespace: namespace == "sales", frozenset({"ssn"}), first_reading, SECRET, answer_format
+    )
     paid = {"namespace": "vault", "dataset": "people", "field": "paid", "targetField": None}
     inputs = [paid, {**paid, "field": None, "targetField": "sum"}, {**paid, "targetField": "ssn"}]
     costs = {"namespace": "sales", "dataset": "costs", "inputFields": inputs}
@@ -197,17 +199,17 @@ def test_what_goes_into_a_column_as_a_whole_dataset_hides_where_it_comes_from_an
     assert seen["facets"]["own"]["targetField"] == "redacted"
 
 
-def test_two_things_with_one_name_have_two_stand_ins_and_another_secret_gives_others() -> None:
+def test_same_names_in_two_namespaces_have_two_stand_ins_and_another_secret_gives_others() -> None:
     answer = [{"namespace": "a", "name": "x"}, {"namespace": "b", "name": "x"}]
 
     first, second = (each["name"] for each in within().over(answer))
 
     assert first != second
-    other = Redactor(lambda _: False, frozenset(), meant, bytes(31) + b"1")
+    other = Redactor(lambda _: False, frozenset(), first_reading, bytes(31) + b"1")
     assert other.over(answer)[0]["name"] != first
 
 
-def test_a_restricted_column_is_hidden_as_a_word_in_either_case_and_no_other_word_is() -> None:
+def test_a_restricted_column_is_hidden_as_a_whole_word_in_any_case() -> None:
     answer = {
         "query": "upper(SSN), old_ssn, p.ssn",
         "columnMetrics": {"ssn": {"nullCount": 1}},
@@ -224,10 +226,10 @@ def test_a_restricted_column_is_hidden_as_a_word_in_either_case_and_no_other_wor
     assert seen["columnMetrics"] == {name: {"nullCount": 1}}
     assert seen["fields"][1] == {"name": "lesson"}
     assert seen["id"] == f"datasetField:lake:people:{name}"
-    assert seen["table"] == {"namespace": "ssn", "name": "ssn"}  # a dataset is no column
+    assert seen["table"] == {"namespace": "ssn", "name": "ssn"}  # a dataset is not a column
 
 
-def test_a_column_that_is_called_as_a_key_of_the_format_hides_no_key_but_those_that_are_columns() -> None:
+def test_a_restricted_column_named_like_a_key_of_the_format_hides_only_keys_of_columns() -> None:
     answer = {"name": "x", "fields": {"name": {"inputFields": []}}, "columnMetrics": {"name": {}}}
 
     seen = without_columns("name").over(answer)
@@ -250,26 +252,26 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_no_answer_of_any_shape_holds_what_is_hidden(answer: Any) -> None:  # noqa: ANN401  any JSON
-    redactor = Redactor(lambda namespace: namespace == "open", frozenset({"zzcol"}), meant, SECRET)
+def test_no_answer_of_any_shape_contains_hidden_names(answer: Any) -> None:  # noqa: ANN401  any JSON
+    redactor = Redactor(lambda namespace: namespace == "open", frozenset({"zzcol"}), first_reading, SECRET)
 
     text = json.dumps(redactor.over(answer))
 
     assert not [word for word in ("zzcol", "zzns", "zzjob") if word in text]
 
 
-def test_what_has_no_restricted_name_in_it_goes_out_as_it_is() -> None:
+def test_a_body_without_restricted_names_is_recognized() -> None:
     redactor = without_columns("ssn")
 
     assert redactor.is_clear(b'{"name":"orders","note":"nessns"}')
-    for written in (b'{"name":"ssn"}', b'{"note":"by SSN, then name"}', rb'{"name":"\u0073sn"}'):
-        assert not redactor.is_clear(written)
+    for body in (b'{"name":"ssn"}', b'{"note":"by SSN, then name"}', rb'{"name":"\u0073sn"}'):
+        assert not redactor.is_clear(body)
     assert not within("lake").is_clear(b"{}")
 
 
-def test_a_word_of_the_format_stays_a_key_and_is_hidden_as_a_value_and_in_what_producers_told() -> None:
-    ours = Format(frozenset({"type", "createdAt", "facets"}))
-    redactor = Redactor(None, frozenset({"type", "createdAt"}), meant, SECRET, ours)
+def test_a_restricted_word_of_the_format_stays_a_key_and_is_hidden_as_a_value_and_in_facets() -> None:
+    answer_format = Format(frozenset({"type", "createdAt", "facets"}))
+    redactor = Redactor(None, frozenset({"type", "createdAt"}), first_reading, SECRET, answer_format)
     hidden = redactor.column("createdAt")
 
     seen = redactor.over(

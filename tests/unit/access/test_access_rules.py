@@ -1,4 +1,4 @@
-"""The policies, and which route a path is."""
+"""The policies, and matching a path to its route."""
 
 import pytest
 
@@ -26,19 +26,19 @@ ACTIONS: tuple[Action, ...] = ("read", "ingest", "edit", "administer", "see-ever
         (("read", "ingest"), {"read", "ingest", "see-everything"}, set()),
     ],
 )
-def test_a_role_permits_this_within_its_scopes_and_that_beyond(
+def test_a_role_permits_these_actions_within_and_beyond_its_scopes(
     roles: tuple[str, ...], within: set[str], beyond: set[str]
 ) -> None:
     policy = Policy()
 
     def allowed(*, covered: bool) -> set[str]:
-        asked = (Question(action, "GET /x", "sales", covered) for action in ACTIONS)
-        return {each.action for each in asked if policy.decide(caller(*roles), each).is_allowed}
+        questions = (Question(action, "GET /x", "sales", covered) for action in ACTIONS)
+        return {each.action for each in questions if policy.decide(caller(*roles), each).is_allowed}
 
     assert (allowed(covered=True), allowed(covered=False)) == (within, beyond)
 
 
-def test_a_rule_of_an_operator_forbids_what_ours_permit_and_is_named() -> None:
+def test_an_operators_rule_overrides_our_permission_and_is_named() -> None:
     policy = Policy('@id("no-payroll") forbid (principal, action, resource) when { context.namespace like "pay*" };')
 
     decision = policy.decide(caller("admin"), Question("read", "GET /x", "payroll", covered=True))
@@ -46,7 +46,7 @@ def test_a_rule_of_an_operator_forbids_what_ours_permit_and_is_named() -> None:
     assert decision == (False, ("no-payroll",))
 
 
-def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_read_is_refused() -> None:
+def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_parsed_is_refused() -> None:
     broken = Policy('forbid (principal, action, resource) when { context.nothing == "x" };')
 
     assert not broken.decide(caller("admin"), Question("read", "GET /x", "sales", covered=True)).is_allowed

@@ -1,4 +1,4 @@
-"""The agent's own file: every key is described, and what is wrong is told with its place."""
+"""The agent's configuration file: every key is documented, and errors have their place."""
 
 import re
 from dataclasses import fields
@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "agent.md"
 def test_the_manual_lists_every_key_of_the_agents_file_and_no_other() -> None:
     listed = re.findall(r"^\| `([a-z_.]+)` \|", DOCS.read_text(), re.MULTILINE)
 
-    known = {field.name for field in fields(AgentConfig)} - {"http"} | {f"http.{one.name}" for one in fields(HttpApi)}
+    known = {field.name for field in fields(AgentConfig)} - {"http"} | {f"http.{each.name}" for each in fields(HttpApi)}
     assert sorted(listed) == sorted(known)
 
 
@@ -39,7 +39,7 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("drain_timeout: 30", "1:16: drain_timeout: expected a duration with its unit"),
         ("drain_timeuot: 30s", "1:1: drain_timeuot: unknown key, did you mean 'drain_timeout'?"),
@@ -51,11 +51,11 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ("allowed_endpoints: ['https://u:pw123@lineage.example']", "allowed_endpoints.0: expected a URL without"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_an_error_in_the_file_is_reported_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "agent.yaml"
     file.write_text(text)
 
-    with pytest.raises(InvalidInputError, match=re.escape(told)) as refused:
+    with pytest.raises(InvalidInputError, match=re.escape(message)) as refusal:
         load_config(file, {})
 
-    assert "pw123" not in str(refused.value)
+    assert "pw123" not in str(refusal.value)

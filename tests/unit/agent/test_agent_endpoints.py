@@ -1,4 +1,4 @@
-"""A region's endpoints: what a pipeline names beyond its machine is allowed, or refused with its place in the file."""
+"""A region's endpoints: those outside the machine must be allowed, or are refused with their place in the file."""
 
 from pathlib import Path
 
@@ -16,18 +16,18 @@ LINES = "output: {stdout: {rows: 1}}\n"
 
 
 def problems(text: str, *allowed: str, **environment: str) -> list[str]:
-    """The refused places, each with its endpoint or with what cannot be known of it."""
+    """The refused places, each with its endpoint or the reason why that is unknown."""
     pipeline = Pipeline(source=HEAD + text, path="/edge/orders.yaml")
     try:
         checked(pipeline, [allowed_by(each) for each in allowed], environment)
-    except InvalidPipelineError as refused:
-        said = " is not in the agent's allowed_endpoints"
-        return [line.removeprefix("/edge/orders.yaml: ").removesuffix(said) for line in str(refused).splitlines()]
+    except InvalidPipelineError as refusal:
+        suffix = " is not in the agent's allowed_endpoints"
+        return [line.removeprefix("/edge/orders.yaml: ").removesuffix(suffix) for line in str(refusal).splitlines()]
     return []
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         (ROWS + LINES, "lineage.http.endpoint: http://localhost:5000/api/v1/lineage"),
         (
@@ -69,13 +69,13 @@ def problems(text: str, *allowed: str, **environment: str) -> list[str]:
         ),
     ],
 )
-def test_an_endpoint_that_is_not_allowed_is_refused_with_its_place(text: str, told: str | None) -> None:
+def test_an_endpoint_that_is_not_allowed_is_refused_with_its_place(text: str, problem: str | None) -> None:
     found = problems(text, "https://lineage.eu.example", "kafka://b.example:9092")
 
-    assert found == [told] if told is not None else len(found) == 1
+    assert found == [problem] if problem is not None else len(found) == 1
 
 
-def test_what_stays_on_the_machine_needs_no_leave() -> None:
+def test_local_files_need_no_permission() -> None:
     local = "input: {file: {paths: [/data, 'file:///data2'], format: text}}\noutput: {iceberg: lake.sales.orders}\n"
     to_file = "lineage: {transport: file, file: {path: events.jsonl}}\n"
 
@@ -131,7 +131,7 @@ def by_jdbc(url: str, options: str = "{}") -> str:
         "jdbc:sqlite::resource:http://evil.example/shop.db",
     ],
 )
-def test_a_jdbc_url_that_may_lead_elsewhere_than_to_its_host_is_refused(url: str) -> None:
+def test_a_jdbc_url_that_can_lead_to_another_host_is_refused(url: str) -> None:
     (problem,) = problems(by_jdbc(url), *ALL_OK)
 
     assert problem.startswith("output.sql.url: ")
@@ -159,11 +159,11 @@ def test_a_jdbc_url_that_may_lead_elsewhere_than_to_its_host_is_refused(url: str
         "jdbc:sqlite:/data/shop.db?journal_mode=WAL",
     ],
 )
-def test_a_jdbc_url_of_an_allowed_host_may_say_how_it_is_used(url: str) -> None:
+def test_a_jdbc_url_of_an_allowed_host_can_have_harmless_options(url: str) -> None:
     assert problems(by_jdbc(url), *ALL_OK) == []
 
 
-def test_what_a_databases_driver_is_given_beside_the_url_may_not_lead_elsewhere_either() -> None:
+def test_a_database_drivers_options_cannot_lead_to_another_host_either() -> None:
     url = "jdbc:postgresql://db.ok/shop"
     iceberg = "type: jdbc, warehouse: /lake, uri: 'jdbc:postgresql://db.ok/lake'"
 
@@ -177,24 +177,24 @@ def test_what_a_databases_driver_is_given_beside_the_url_may_not_lead_elsewhere_
         assert problem.startswith(f"catalogs.c.options.jdbc.{option}: ")
 
 
-def test_a_catalog_that_only_sparks_configuration_makes_is_looked_at_too() -> None:
+def test_a_catalog_in_sparks_configuration_is_checked_too() -> None:
     catalog = "spark.sql.catalog.c.url: 'jdbc:postgresql://db.ok/shop'"
     kind = "spark.sql.catalog.c: org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
     iceberg = "spark.sql.catalog.c.uri: 'jdbc:postgresql://db.ok/lake', spark.sql.catalog.c.type: jdbc"
 
-    def led(*entries: str) -> list[str]:
+    def refused_places(*entries: str) -> list[str]:
         return [
             line.partition(": ")[0]
             for line in problems(f"{SILENT}{ROWS}{LINES}spark: {{{', '.join(entries)}}}", POSTGRES)
         ]
 
-    assert led(catalog, kind, "spark.sql.catalog.c.fetchsize: '10'") == []
-    assert led(catalog, kind, "spark.sql.catalog.c.PGHOST: evil") == ["spark.spark.sql.catalog.c.PGHOST"]
-    assert led(iceberg, "spark.sql.catalog.c.cache-enabled: 'false'") == []
-    assert led(iceberg, "spark.sql.catalog.c.jdbc.PGHOST: evil") == ["spark.spark.sql.catalog.c.jdbc.PGHOST"]
+    assert refused_places(catalog, kind, "spark.sql.catalog.c.fetchsize: '10'") == []
+    assert refused_places(catalog, kind, "spark.sql.catalog.c.PGHOST: evil") == ["spark.spark.sql.catalog.c.PGHOST"]
+    assert refused_places(iceberg, "spark.sql.catalog.c.cache-enabled: 'false'") == []
+    assert refused_places(iceberg, "spark.sql.catalog.c.jdbc.PGHOST: evil") == ["spark.spark.sql.catalog.c.jdbc.PGHOST"]
 
 
-def test_an_allowed_endpoint_allows_what_is_below_its_path_and_nothing_beside_it() -> None:
+def test_an_allowed_endpoint_allows_only_urls_below_its_path() -> None:
     allowed = [allowed_by("https://lineage.example/eu"), allowed_by("s3://landing")]
 
     def is_open(url: str) -> bool:
@@ -211,13 +211,13 @@ def test_an_allowed_endpoint_allows_what_is_below_its_path_and_nothing_beside_it
     assert not is_open("s3://landing2/x")
 
 
-def test_a_url_in_ordinary_text_is_no_endpoint() -> None:
+def test_a_url_in_ordinary_text_is_not_an_endpoint() -> None:
     query = "pipeline: {processors: [{sql: \"SELECT * FROM input WHERE 'https://us.example' <> ''\"}]}\n"
 
     assert problems(SILENT + ROWS + LINES + query) == []
 
 
-def test_where_s3_is_comes_from_the_environment_and_is_checked_too() -> None:
+def test_the_endpoint_of_s3_in_the_environment_is_checked_too() -> None:
     text = f"{SILENT}{LINES}input: {{file: {{paths: [s3://eu/in], format: text}}}}"
 
     assert problems(text, "s3://eu") == []
@@ -226,7 +226,7 @@ def test_where_s3_is_comes_from_the_environment_and_is_checked_too() -> None:
     ]
 
 
-def test_where_glue_is_comes_from_the_environment_too() -> None:
+def test_the_endpoint_of_glue_in_the_environment_is_checked_too() -> None:
     text = f"{SILENT}{ROWS}{LINES}catalogs: {{c: {{type: glue, options: {{client.region: eu-west-1}}}}}}"
 
     assert problems(text, "glue://eu-west-1") == []
@@ -235,11 +235,11 @@ def test_where_glue_is_comes_from_the_environment_too() -> None:
     ]
 
 
-def test_a_proxy_on_the_way_to_an_endpoint_is_an_endpoint() -> None:
+def test_a_proxy_to_an_endpoint_is_an_endpoint() -> None:
     text = f"{ROWS}{LINES}lineage: {{http: {{endpoint: 'https://lineage.eu.example/api/v1/lineage'}}}}\n"
     allowed = "https://lineage.eu.example"
 
-    assert problems(text, allowed, HTTP_PROXY="http://proxy.us.example:3128") == []  # it is not asked for https
+    assert problems(text, allowed, HTTP_PROXY="http://proxy.us.example:3128") == []  # it is not used for https
     assert problems(text, allowed, HTTPS_PROXY="proxy.us.example:3128") == ["HTTPS_PROXY: http://proxy.us.example:3128"]
     assert problems(text, allowed, all_proxy="socks5://proxy.us.example:1080") == [
         "all_proxy: socks5://proxy.us.example:1080"
@@ -249,7 +249,7 @@ def test_a_proxy_on_the_way_to_an_endpoint_is_an_endpoint() -> None:
 
 
 @pytest.mark.parametrize("entry", ["lineage.example", "/data", "file:///data", "https://"])
-def test_an_entry_that_is_no_endpoint_is_refused(entry: str) -> None:
+def test_an_entry_that_is_not_an_endpoint_is_refused(entry: str) -> None:
     with pytest.raises(InvalidInputError, match="expected a URL"):
         allowed_by(entry)
 

@@ -1,4 +1,4 @@
-"""What an execution's log, and the worker's, have of the requests that its pipeline makes."""
+"""Logs of an execution and of the worker, and the requests that the pipeline makes."""
 
 import subprocess
 import sys
@@ -27,8 +27,8 @@ with written_log(Path(sys.argv[1]), sys.argv[2]):
 def test_no_log_has_the_query_of_an_api_that_a_pipeline_reads(tmp_path: Path) -> None:
     path = tmp_path / "execution.log"
 
-    done = subprocess.run([sys.executable, "-c", PROGRAM, path, RUN], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", PROGRAM, path, RUN], capture_output=True, text=True, timeout=60)
 
-    for log in (done.stderr, path.read_text()):
+    for log in (result.stderr, path.read_text()):
         assert log.count("the pipeline runs") == 1
         assert "api.test" not in log

@@ -36,7 +36,7 @@ def test_a_job_without_a_schedule_starts_once_it_is_deployed() -> None:
     assert next_start(AgentSpec(), "active", NOON, []) == Start(NOON, "deploy")
 
 
-def test_a_batch_that_completed_and_has_no_schedule_is_done() -> None:
+def test_a_completed_batch_without_a_schedule_is_not_started_again() -> None:
     assert next_start(AgentSpec(), "active", NOON, [execution("completed", 0, 5)]) is None
 
 
@@ -47,7 +47,7 @@ def test_an_interval_counts_from_start_to_start() -> None:
     assert next_start(policy, "active", NOON, [execution("completed", 30, 50)]) == Start(seconds(630), "schedule")
 
 
-def test_cron_means_the_wall_clock_of_its_time_zone_also_where_that_is_put_forward() -> None:
+def test_cron_uses_the_wall_clock_of_its_time_zone_also_at_the_change_to_summer_time() -> None:
     # On 29 March 2026 Berlin goes from UTC+1 to UTC+2: 6:30 is 5:30 UTC on the 28th, and 4:30 on the 29th.
     policy = AgentSpec(schedule=Schedule(cron="30 6 * * *", timezone="Europe/Berlin"))
     deployed_at = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -55,7 +55,7 @@ def test_cron_means_the_wall_clock_of_its_time_zone_also_where_that_is_put_forwa
     assert next_start(policy, "active", deployed_at, []) == Start(datetime(2026, 3, 29, 4, 30, tzinfo=UTC), "schedule")
 
 
-def test_a_start_that_was_missed_is_made_up_for_once() -> None:
+def test_missed_starts_are_made_up_for_once() -> None:
     policy = AgentSpec(schedule=Schedule(cron="0 * * * *"))
     a_day_ago = execution("completed", -86_400, -86_000)
 
@@ -75,7 +75,7 @@ def test_a_start_that_was_missed_is_made_up_for_once() -> None:
         ("never", "completed", None),
     ],
 )
-def test_the_policy_decides_whether_an_end_is_followed_by_a_start(
+def test_the_restart_policy_decides_whether_a_job_starts_after_an_end(
     restart: str, state: State, expected: Start | None
 ) -> None:
     policy = AgentSpec(restart=restart, backoff=BACKOFF)  # type: ignore[arg-type]  one of the three
@@ -83,13 +83,13 @@ def test_the_policy_decides_whether_an_end_is_followed_by_a_start(
     assert next_start(policy, "active", NOON, [execution(state, 0, 10)]) == expected
 
 
-def test_a_failed_batch_is_restarted_or_started_by_its_schedule_whatever_comes_first() -> None:
+def test_a_failed_batch_starts_by_restart_or_schedule_whichever_is_first() -> None:
     policy = AgentSpec(schedule=Schedule(every=11.0), backoff=BACKOFF)
 
     assert next_start(policy, "active", NOON, [execution("failed", 0, 10)]) == Start(seconds(11), "schedule")
 
 
-def test_a_shutdown_is_no_end_of_a_job_whatever_its_policy() -> None:
+def test_a_job_resumes_after_a_shutdown_whatever_its_policy() -> None:
     policy = AgentSpec(restart="never")
 
     start = next_start(policy, "active", NOON, [execution("stopped", 0, 10, stop="shutdown")])
@@ -98,20 +98,20 @@ def test_a_shutdown_is_no_end_of_a_job_whatever_its_policy() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["stopped", "deleted"])
-def test_what_a_person_stopped_waits_for_a_person(wanted: str) -> None:
+def test_a_job_that_a_user_stopped_is_not_started(wanted: str) -> None:
     policy = AgentSpec(schedule=Schedule(every=600.0), restart="always")
 
     assert next_start(policy, wanted, NOON, []) is None  # type: ignore[arg-type]  one of the three
 
 
-def test_nothing_starts_while_an_execution_is_under_way() -> None:
+def test_nothing_starts_while_an_execution_is_running() -> None:
     running = Execution(run_id="r", job_id=1, version=1, trigger="deploy", created_at=NOON, state="running")
 
     assert next_start(AgentSpec(schedule=Schedule(every=1.0)), "active", NOON, [running]) is None
 
 
 @pytest.mark.parametrize(("failures", "wait"), [(1, 2), (2, 4), (3, 8), (5, 32), (6, 60), (1000, 60)])
-def test_the_wait_doubles_up_to_the_most(failures: int, wait: float) -> None:
+def test_the_wait_doubles_up_to_the_limit(failures: int, wait: float) -> None:
     assert wait_s(BACKOFF, failures) == wait
 
 
@@ -123,7 +123,7 @@ def test_an_execution_that_ran_for_long_counts_as_healthy_before_it_failed() -> 
 
 
 @given(st.integers(1, 200), st.floats(0.001, 1e6), st.floats(1, 1e6))
-def test_a_wait_never_shrinks_and_never_passes_the_most(failures: int, first: float, factor: float) -> None:
+def test_a_wait_never_decreases_and_never_exceeds_the_limit(failures: int, first: float, factor: float) -> None:
     backoff = Backoff(first=first, most=first * factor)
 
     assert first <= wait_s(backoff, failures) <= wait_s(backoff, failures + 1) <= backoff.most
@@ -140,9 +140,9 @@ def test_a_wait_never_shrinks_and_never_passes_the_most(failures: int, first: fl
         (1, ["starting", "running", "pending"], []),
     ],
 )
-def test_no_more_than_the_most_run_at_once_and_the_oldest_go_first(
+def test_executions_up_to_the_limit_are_dispatched_oldest_first(
     most: int | None, states: list[State], started: list[int]
 ) -> None:
     unfinished = [execution(state, number, number) for number, state in enumerate(states)]
 
-    assert dispatchable(unfinished, most) == [unfinished[at] for at in started]
+    assert dispatchable(unfinished, most) == [unfinished[index] for index in started]

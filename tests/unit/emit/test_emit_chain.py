@@ -1,4 +1,4 @@
-"""The chain of an emitter: numbers without gaps, followed heads, and no number twice whenever a process dies."""
+"""The chain of an emitter: numbers without gaps, followed heads, and unique numbers whenever a process dies."""
 
 import errno
 import json
@@ -35,12 +35,12 @@ def chain(directory: Path | None, epoch: str = "e1") -> Chain:
 
 
 def facet(signed: bytes, name: str = "headwater_chain") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(signed)["run"]["facets"][name]
-    return found
+    content: dict[str, Any] = json.loads(signed)["run"]["facets"][name]
+    return content
 
 
 def ended(directory: Path, epoch: str, events: int = 1) -> dict[str, Any]:
-    """An epoch that ended; gives its head as the next one should name it."""
+    """End an epoch; returns its head as the next epoch should name it."""
     former = chain(directory, epoch)
     last = [former.sign(EVENT) for _ in range(events)][-1]
     former.record()
@@ -49,10 +49,10 @@ def ended(directory: Path, epoch: str, events: int = 1) -> dict[str, Any]:
     return {"epoch": epoch, "sequence": events - 1, "payloadHash": facet(last, "signature")["payloadHash"]}
 
 
-def test_events_are_numbered_from_0_and_each_names_the_one_before() -> None:
-    one = chain(None)
+def test_events_are_numbered_from_0_and_each_has_the_hash_of_the_previous() -> None:
+    current = chain(None)
 
-    signed = [one.sign(EVENT) for _ in range(3)]
+    signed = [current.sign(EVENT) for _ in range(3)]
 
     assert [facet(event)["sequence"] for event in signed] == [0, 1, 2]
     assert [facet(event)["previousHash"] for event in signed] == [
@@ -62,7 +62,7 @@ def test_events_are_numbered_from_0_and_each_names_the_one_before() -> None:
     assert {(facet(event)["nodeId"], facet(event)["epoch"]) for event in signed} == {("edge-1", "e1")}
 
 
-def test_the_place_is_within_what_is_signed() -> None:
+def test_the_sequence_number_is_signed() -> None:
     signed = chain(None).sign(EVENT)
 
     trusted = {KEY.key_id: KEY.public_key}
@@ -70,76 +70,80 @@ def test_the_place_is_within_what_is_signed() -> None:
     assert verify_event(signed.replace(b'"sequence":0', b'"sequence":1'), trusted).verdict == "tampered"
 
 
-def test_a_place_that_an_event_claims_is_replaced_by_its_own() -> None:
-    claimed = EVENT.replace(b'"runId"', b'"facets": {"headwater_chain": {"sequence": 7}}, "runId"')
+def test_a_chain_facet_in_the_given_event_is_replaced() -> None:
+    with_facet = EVENT.replace(b'"runId"', b'"facets": {"headwater_chain": {"sequence": 7}}, "runId"')
 
-    assert facet(chain(None).sign(claimed))["sequence"] == 0
+    assert facet(chain(None).sign(with_facet))["sequence"] == 0
 
 
-def test_an_event_that_cannot_be_signed_takes_no_place() -> None:
-    one = chain(None)
+def test_an_event_that_cannot_be_signed_uses_no_sequence_number() -> None:
+    current = chain(None)
 
     with pytest.raises(InvalidEventError, match="producer"):
-        one.sign(b'{"run": {"runId": "r"}}')
+        current.sign(b'{"run": {"runId": "r"}}')
 
-    assert facet(one.sign(EVENT))["sequence"] == 0
+    assert facet(current.sign(EVENT))["sequence"] == 0
 
 
-def test_events_without_a_run_are_vouched_for_by_the_next_that_has_one() -> None:
-    one = chain(None)
+def test_events_without_a_run_are_listed_in_the_next_event_that_has_one() -> None:
+    current = chain(None)
 
-    passed_on = one.sign(DATASET_EVENT)
-    first, second = one.sign(EVENT), one.sign(EVENT)
+    unsigned = current.sign(DATASET_EVENT)
+    first, second = current.sign(EVENT), current.sign(EVENT)
 
-    assert passed_on == DATASET_EVENT
+    assert unsigned == DATASET_EVENT
     # printf '{"dataset": {"namespace": "n", "name": "d"}, "producer": "https://example.org/p"}' | sha256sum
     assert facet(first)["unsigned"] == ["sha256:f8447288b424dc377a815d8549f6a00e510792f43d415d44fd26e457f9634dd2"]
     assert "unsigned" not in facet(second)
 
 
 def test_the_newest_checkpoint_is_named() -> None:
-    one = chain(None)
-    before = one.sign(EVENT)
+    current = chain(None)
+    before = current.sign(EVENT)
 
-    one.note(Checkpoint("example.org/log", 7, "AAAA"))
+    current.note(Checkpoint("example.org/log", 7, "AAAA"))
 
     assert facet(before)["lastCheckpoint"] is None
-    assert facet(one.sign(EVENT))["lastCheckpoint"] == {"origin": "example.org/log", "size": 7, "rootHash": "AAAA"}
+    assert facet(current.sign(EVENT))["lastCheckpoint"] == {
+        "origin": "example.org/log",
+        "size": 7,
+        "rootHash": "AAAA",
+    }
 
 
 def test_an_epoch_names_the_heads_of_those_that_ended(tmp_path: Path) -> None:
     heads = [ended(tmp_path, "e1", 3)]
 
-    one = chain(tmp_path, "e2")
-    first = one.sign(EVENT)
-    one.record()
-    again = one.sign(EVENT)  # whether the first is safe is not known yet
-    one.settle()
-    later = one.sign(EVENT)
+    current = chain(tmp_path, "e2")
+    first = current.sign(EVENT)
+    current.record()
+    again = current.sign(EVENT)  # it is not known yet whether the first is safe
+    current.settle()
+    later = current.sign(EVENT)
 
     assert facet(first)["follows"] == facet(again)["follows"] == heads
     assert "follows" not in facet(later)
 
 
-def test_an_epoch_that_still_goes_on_is_not_followed_until_it_ends(tmp_path: Path) -> None:
-    living = chain(tmp_path, "e1")
-    living.sign(EVENT)
-    living.record()
+def test_a_running_epoch_is_not_followed_until_it_ends(tmp_path: Path) -> None:
+    running_chain = chain(tmp_path, "e1")
+    running_chain.sign(EVENT)
+    running_chain.record()
 
-    beside = chain(tmp_path, "e2")
-    beside_it = beside.sign(EVENT)
-    living.close()
-    after_it = chain(tmp_path, "e3").sign(EVENT)
+    during = chain(tmp_path, "e2")
+    during_event = during.sign(EVENT)
+    running_chain.close()
+    after_event = chain(tmp_path, "e3").sign(EVENT)
 
-    assert "follows" not in facet(beside_it)
-    assert [head["epoch"] for head in facet(after_it)["follows"]] == ["e1"]
-    beside.close()
+    assert "follows" not in facet(during_event)
+    assert [head["epoch"] for head in facet(after_event)["follows"]] == ["e1"]
+    during.close()
 
 
-def test_what_an_epoch_could_not_tell_is_left_to_the_next(tmp_path: Path) -> None:
+def test_heads_that_an_epoch_could_not_send_are_left_to_the_next(tmp_path: Path) -> None:
     heads = [ended(tmp_path, "e1")]
     silent = chain(tmp_path, "e2")
-    silent.sign(EVENT)  # and it never gets out: no record, no settle
+    silent.sign(EVENT)  # and it is never sent: no record, no settle
 
     silent.close()
 
@@ -152,25 +156,25 @@ def test_an_emitter_without_events_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_many_epochs_are_followed_by_several(tmp_path: Path) -> None:
-    lone = [chain(tmp_path, f"e{number}") for number in range(MAX_FOLLOWED + 1)]
-    for each in lone:
+def test_many_epochs_are_followed_by_several_later_ones(tmp_path: Path) -> None:
+    chains = [chain(tmp_path, f"e{number}") for number in range(MAX_FOLLOWED + 1)]
+    for each in chains:
         each.sign(EVENT)
         each.record()
-    for each in lone:
+    for each in chains:
         each.close()
 
     followed = []
     for epoch in ("f1", "f2"):
-        one = chain(tmp_path, epoch)
-        followed += [head["epoch"] for head in facet(one.sign(EVENT))["follows"]]
-        one.record()
-        one.settle()
+        current = chain(tmp_path, epoch)
+        followed += [head["epoch"] for head in facet(current.sign(EVENT))["follows"]]
+        current.record()
+        current.settle()
 
     assert set(followed) == {f"e{number}" for number in range(MAX_FOLLOWED + 1)}
 
 
-def test_a_head_that_a_power_cut_took_is_not_followed(tmp_path: Path) -> None:
+def test_a_head_that_a_power_cut_destroyed_is_not_followed(tmp_path: Path) -> None:
     ended(tmp_path, "e1")
     (head,) = tmp_path.glob("*/head")
     head.write_bytes(b"\0" * 256)
@@ -181,12 +185,12 @@ def test_a_head_that_a_power_cut_took_is_not_followed(tmp_path: Path) -> None:
 def test_a_disk_that_refuses_the_head_does_not_stop_the_chain(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     failures: list[str] = []
-    one = Chain(KEY, "e1", tmp_path / "file" / "chain", failures.append)
+    current = Chain(KEY, "e1", tmp_path / "file" / "chain", failures.append)
 
-    signed = [one.sign(EVENT), one.sign(EVENT)]
-    one.record()
-    one.settle()
-    one.close()
+    signed = [current.sign(EVENT), current.sign(EVENT)]
+    current.record()
+    current.settle()
+    current.close()
 
     assert [facet(event)["sequence"] for event in signed] == [0, 1]
     assert failures == [f"chain: {os.strerror(errno.ENOTDIR)}"]
@@ -194,7 +198,7 @@ def test_a_disk_that_refuses_the_head_does_not_stop_the_chain(tmp_path: Path) ->
 
 @dataclass
 class Node:
-    """What a node's processes did: what was signed, and what reached the spool."""
+    """A node's processes, the events that they signed, and those that reached the spool."""
 
     directory: Path
     epochs: int = 0
@@ -215,16 +219,16 @@ STEPS = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
-def test_no_place_is_taken_twice_and_every_end_is_known_whenever_processes_die(
+def test_sequence_numbers_are_unique_and_every_end_is_known_whenever_processes_die(
     steps: list[tuple[str, int, int]],
 ) -> None:
     with TemporaryDirectory() as directory:
         node = Node(Path(directory))
 
-        for kind, which, events in steps:
-            step(node, kind, which, events)
-        for one in [*node.living]:
-            die(node, one)
+        for kind, index, events in steps:
+            step(node, kind, index, events)
+        for running in [*node.living]:
+            die(node, running)
         step(node, "start", 0, 0)
         step(node, "batch", 0, 1)
 
@@ -232,39 +236,39 @@ def test_no_place_is_taken_twice_and_every_end_is_known_whenever_processes_die(
         node.living[0].close()
 
 
-def step(node: Node, kind: str, which: int, events: int) -> None:
+def step(node: Node, kind: str, index: int, events: int) -> None:
     if kind == "start":
         node.epochs += 1
         node.living.append(Chain(KEY, f"e{node.epochs}", node.directory, no_failure))
         return
     if not node.living:
         return
-    one = node.living[which % len(node.living)]
+    running = node.living[index % len(node.living)]
     if kind == "end":
-        one.close()
-        node.living.remove(one)
+        running.close()
+        node.living.remove(running)
         return
-    batch = [one.sign(EVENT) for _ in range(events)]
+    batch = [running.sign(EVENT) for _ in range(events)]
     node.signed += batch
     if kind != "die signing":
-        one.record()
+        running.record()
     if kind in ("die spooled", "batch"):
         node.spooled += batch
     if kind == "batch":
-        one.settle()
+        running.settle()
     else:
-        die(node, one)
+        die(node, running)
 
 
-def die(node: Node, one: Chain) -> None:
-    """The kernel closes a dead process's files, which is all that the others see of it."""
-    for each in one._followed:
+def die(node: Node, running: Chain) -> None:
+    """Close the process's files as the kernel would: others see nothing else of its death."""
+    for each in running._followed:
         each.claim.release()
-    if one._claim is not None:
-        one._claim.release()
-    if one._file is not None:
-        os.close(one._file)
-    node.living.remove(one)
+    if running._claim is not None:
+        running._claim.release()
+    if running._file is not None:
+        os.close(running._file)
+    node.living.remove(running)
 
 
 def check(node: Node) -> None:
@@ -282,7 +286,7 @@ def check(node: Node) -> None:
     assert all(followed[epoch] >= sequence for epoch, sequence in heads.items() if epoch != newest)
 
 
-def test_an_emitter_of_a_node_chains_what_it_sends(tmp_path: Path) -> None:
+def test_an_emitter_of_a_node_chains_its_events(tmp_path: Path) -> None:
     config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60)
     for _ in range(2):
         with Emitter.of_node(config, KEY) as emitter:
@@ -301,19 +305,19 @@ def test_an_emitter_of_a_node_chains_what_it_sends(tmp_path: Path) -> None:
     assert {verify_event(event, {KEY.key_id: KEY.public_key}).verdict for event in events} == {"ok"}
 
 
-def test_what_an_epoch_follows_is_forgotten_only_once_the_event_that_says_so_is_on_disk(tmp_path: Path) -> None:
+def test_a_followed_head_is_deleted_only_after_the_following_event_is_on_disk(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     with Emitter.of_node(EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=spool), KEY) as former:
         former.put(EVENT)
-    nobody = HttpConfig(endpoint="http://127.0.0.1:9/api/v1/lineage")
+    unreachable = HttpConfig(endpoint="http://127.0.0.1:9/api/v1/lineage")
 
-    kept = {}
+    heads = {}
     for spool_max_mb in (0.0001, 256.0):
-        config = EmitConfig(http=nobody, spool=spool, spool_max_mb=spool_max_mb, drain_timeout_s=0.1)
+        config = EmitConfig(http=unreachable, spool=spool, spool_max_mb=spool_max_mb, drain_timeout_s=0.1)
         with Emitter.of_node(config, KEY) as emitter:
             emitter.put(EVENT)
             assert emitter.settle(60.0)
-            kept[spool_max_mb] = len([*spool.glob("chain-*/*/head")])
+            heads[spool_max_mb] = len([*spool.glob("chain-*/*/head")])
 
-    assert kept[0.0001] == 2  # a kill now would take the event with it
-    assert kept[256.0] == 1
+    assert heads[0.0001] == 2  # a kill now would lose the event
+    assert heads[256.0] == 1

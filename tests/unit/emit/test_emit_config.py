@@ -4,7 +4,7 @@ from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.errors import InvalidInputError
 
 
-def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
+def test_the_endpoint_is_in_no_repr_since_its_query_can_contain_a_key() -> None:
     config = EmitConfig(http=HttpConfig(endpoint="http://lineage.test/?key=hunter2"))
 
     assert "hunter2" not in repr(config)
@@ -25,7 +25,7 @@ def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
         "http://localhost:99999999/api/v1/lineage",
     ],
 )
-def test_an_endpoint_that_is_no_url_of_a_web_server_is_refused_without_being_shown(endpoint: str) -> None:
+def test_an_endpoint_that_is_not_an_http_url_is_refused_without_repeating_it(endpoint: str) -> None:
     with pytest.raises(InvalidInputError, match="not an HTTP URL") as refusal:
         HttpConfig(endpoint=endpoint)
 
@@ -33,7 +33,7 @@ def test_an_endpoint_that_is_no_url_of_a_web_server_is_refused_without_being_sho
     assert "hunter2" not in str(refusal.value)
 
 
-def test_credentials_in_the_endpoint_are_refused_without_being_shown() -> None:
+def test_credentials_in_the_endpoint_are_refused_without_repeating_them() -> None:
     with pytest.raises(InvalidInputError, match="token_env") as refusal:
         HttpConfig(endpoint="http://ali:hunter2@lineage.test/")
 

@@ -21,7 +21,7 @@ LONG_S = 30.0
 
 @dataclass
 class Letterbox:
-    """A transport in memory: `answer` decides, and what it acknowledges is in `taken`."""
+    """A transport in memory: `answer` decides the outcome, and acknowledged events are in `taken`."""
 
     answer: Callable[[bytes], Outcome] = lambda event: Acknowledged()
     taken: list[bytes] = field(default_factory=list)
@@ -70,7 +70,7 @@ def sample(metrics: EmitMetrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(name, labels)
 
 
-def test_every_outcome_is_counted_and_the_time_from_put_to_acknowledgement_told() -> None:
+def test_every_outcome_and_the_time_from_put_to_acknowledgement_are_counted() -> None:
     metrics = EmitMetrics()
     letterbox = Letterbox(lambda event: Refused("no") if event == b"2" else Acknowledged())
     with courier_to(letterbox, metrics=metrics) as courier:
@@ -85,7 +85,7 @@ def test_every_outcome_is_counted_and_the_time_from_put_to_acknowledgement_told(
     assert sample(metrics, "lineage_event_ack_seconds_sum", transport="letterbox") == 4.0
 
 
-def test_of_many_sent_together_each_has_its_own_outcome() -> None:
+def test_events_sent_together_each_have_their_own_outcome() -> None:
     metrics, tried = EmitMetrics(), set[bytes]()
 
     def answer(event: bytes) -> Outcome:
@@ -101,14 +101,14 @@ def test_of_many_sent_together_each_has_its_own_outcome() -> None:
         courier.accept(events(1, 6))
         assert courier.wait_until_empty(LONG_S)
 
-    # What came behind the event that the target did not take is sent again, behind it.
+    # Events behind the one that the target did not accept are sent again, after it.
     assert letterbox.tried == [*b"1 2 3 4 5 6".split(), *b"4 5 6".split()]
     assert sample(metrics, "lineage_events_delivered_total", transport="letterbox") == 5
     assert sample(metrics, "lineage_events_dropped_total", reason="refused") == 1
     assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 0
 
 
-def test_an_event_that_waits_is_shown_as_spooled() -> None:
+def test_a_waiting_event_is_counted_as_spooled() -> None:
     metrics = EmitMetrics()
     letterbox = Letterbox(lambda event: Unavailable("asleep"))
     with courier_to(letterbox, metrics=metrics, rng=LongestPause()) as courier:
@@ -116,10 +116,10 @@ def test_an_event_that_waits_is_shown_as_spooled() -> None:
 
         assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 3
         assert not courier.wait_until_empty(0)
-    assert metrics.stats().dropped == {"spool_full": 3}  # there is no disk here to leave them on
+    assert metrics.stats().dropped == {"spool_full": 3}  # there is no disk to leave them on
 
 
-def test_a_failure_is_told_with_its_target_until_the_target_is_back() -> None:
+def test_a_failure_is_reported_with_its_target_until_the_target_is_back() -> None:
     errors: list[str | None] = []
 
     def answer(event: bytes) -> Outcome:
@@ -135,7 +135,7 @@ def test_a_failure_is_told_with_its_target_until_the_target_is_back() -> None:
     assert metrics.stats().last_error is None
 
 
-def test_what_failed_otherwise_meanwhile_is_still_told_once_the_target_is_back() -> None:
+def test_another_failure_is_still_reported_after_the_target_is_back() -> None:
     def answer(event: bytes) -> Outcome:
         if metrics.stats().last_error is None:
             return Unavailable("asleep")
@@ -150,7 +150,7 @@ def test_what_failed_otherwise_meanwhile_is_still_told_once_the_target_is_back()
     assert metrics.stats().last_error == "the disk is full"
 
 
-def test_the_log_says_where_events_do_not_arrive_why_and_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_has_the_target_the_reason_and_the_remedy(caplog: pytest.LogCaptureFixture) -> None:
     answers = [Unavailable("503", 0.0, "start it"), Acknowledged(), Refused("403 no", "ask"), Refused("no")]
 
     with courier_to(Letterbox(lambda _: answers.pop(0), target="http://lineage.test")) as courier:
@@ -165,7 +165,7 @@ def test_the_log_says_where_events_do_not_arrive_why_and_what_to_do(caplog: pyte
     assert [record.why for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
 
 
-def test_hurry_ends_a_pause() -> None:
+def test_hurry_interrupts_a_pause() -> None:
     asleep = threading.Event()
     is_awake = threading.Event()
 
@@ -180,15 +180,15 @@ def test_hurry_ends_a_pause() -> None:
         courier.accept(events(1, 1))
         assert asleep.wait(LONG_S)
         is_awake.set()
-        began = time.monotonic()
+        begin_s = time.monotonic()
 
         courier.hurry()
 
         assert courier.wait_until_empty(LONG_S)
-        assert time.monotonic() - began < LONG_S  # which is how long the pause is
+        assert time.monotonic() - begin_s < LONG_S  # the length of the pause
 
 
-def test_closing_ends_a_pause_that_the_target_asked_for() -> None:
+def test_closing_interrupts_a_pause_that_the_target_requested() -> None:
     asleep = threading.Event()
 
     def answer(event: bytes) -> Outcome:
@@ -198,12 +198,12 @@ def test_closing_ends_a_pause_that_the_target_asked_for() -> None:
     with courier_to(Letterbox(answer)) as courier:
         courier.accept(events(1, 1))
         assert asleep.wait(LONG_S)
-        began = time.monotonic()
+        begin_s = time.monotonic()
 
-    assert time.monotonic() - began < LONG_S
+    assert time.monotonic() - begin_s < LONG_S
 
 
-def test_a_transport_that_breaks_does_not_end_the_courier() -> None:
+def test_a_transport_that_raises_does_not_end_the_courier() -> None:
     faults = [ZeroDivisionError()]
 
     def answer(event: bytes) -> Outcome:
@@ -220,7 +220,7 @@ def test_a_transport_that_breaks_does_not_end_the_courier() -> None:
     assert metrics.stats().last_error == "ZeroDivisionError in the delivery thread (letterbox)"
 
 
-def test_an_idle_courier_adopts_what_others_leave_meanwhile(tmp_path: Path) -> None:
+def test_an_idle_courier_adopts_events_that_others_leave(tmp_path: Path) -> None:
     living = Letterbox()
     with courier_to(living, tmp_path, adopt_every_s=0.01) as courier:
         assert courier.wait_until_empty(LONG_S)
@@ -234,7 +234,7 @@ def test_an_idle_courier_adopts_what_others_leave_meanwhile(tmp_path: Path) -> N
     assert living.taken == [b"1", b"2", b"3"]
 
 
-def test_what_was_adopted_goes_out_before_our_own(tmp_path: Path) -> None:
+def test_adopted_events_are_sent_before_own_events(tmp_path: Path) -> None:
     with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as dying:
         dying.accept(events(1, 3))
     letterbox = Letterbox()
@@ -246,7 +246,7 @@ def test_what_was_adopted_goes_out_before_our_own(tmp_path: Path) -> None:
     assert letterbox.taken == [b"1", b"2", b"3", b"4", b"5"]
 
 
-def test_events_that_come_after_closing_are_counted_as_dropped() -> None:
+def test_events_after_closing_are_counted_as_dropped() -> None:
     metrics = EmitMetrics()
     with courier_to(Letterbox(), metrics=metrics) as courier:
         pass
@@ -257,7 +257,7 @@ def test_events_that_come_after_closing_are_counted_as_dropped() -> None:
 
 
 def leave_spools(directory: Path, count: int, size: int = 1) -> None:
-    """As many processes, dead, with an event each."""
+    """Leave the spools of this many dead processes, with one event each."""
     for n in range(count):
         spool = Spool(Claim.create(directory))
         spool.add([Outgoing(0.0, b"%04d" % n * size)])
@@ -288,7 +288,7 @@ def test_many_dead_processes_are_adopted_a_few_at_a_time_and_in_order(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_other_processes_left_counts_towards_the_limit(tmp_path: Path) -> None:
+def test_events_of_other_processes_count_towards_the_limit(tmp_path: Path) -> None:
     leave_spools(tmp_path, MAX_ADOPTED + 10, size=12_000)
     metrics = EmitMetrics()
     with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, metrics, rng=LongestPause()) as courier:

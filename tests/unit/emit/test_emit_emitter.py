@@ -57,7 +57,7 @@ def test_closing_twice_does_nothing_more(config: EmitConfig) -> None:
     assert emitter.drain(0)
 
 
-def test_what_is_put_after_closing_is_counted_as_dropped(config: EmitConfig) -> None:
+def test_an_event_put_after_closing_is_counted_as_dropped(config: EmitConfig) -> None:
     emitter = Emitter(config, sign=bytes)
     emitter.close()
 
@@ -66,12 +66,12 @@ def test_what_is_put_after_closing_is_counted_as_dropped(config: EmitConfig) -> 
     assert emitter.stats().dropped == {"closed": 1}
 
 
-@pytest.mark.parametrize("nonsense", [None, 5, object()])
-def test_a_put_of_nonsense_is_counted_and_never_raises(
-    nonsense: object, config: EmitConfig, numbers: Callable[[], list[int]]
+@pytest.mark.parametrize("value", [None, 5, object()])
+def test_putting_an_invalid_value_is_counted_and_does_not_raise(
+    value: object, config: EmitConfig, numbers: Callable[[], list[int]]
 ) -> None:
     with Emitter(config, sign=bytes) as emitter:
-        emitter.put(nonsense)  # type: ignore[arg-type]
+        emitter.put(value)  # type: ignore[arg-type]
         emitter.put(event(1))
 
     assert emitter.stats().dropped == {"failed": 1}
@@ -89,7 +89,7 @@ def test_an_event_that_is_too_large_is_counted_and_dropped(tmp_path: Path, numbe
     assert numbers() == [1]
 
 
-def test_a_signer_that_breaks_costs_that_event_and_shows_nothing_of_it(
+def test_if_signing_fails_the_event_is_dropped_and_not_logged(
     config: EmitConfig, numbers: Callable[[], list[int]], caplog: pytest.LogCaptureFixture
 ) -> None:
     def sign(unsigned: bytes) -> bytes:
@@ -107,13 +107,13 @@ def test_a_signer_that_breaks_costs_that_event_and_shows_nothing_of_it(
     assert "cannot sign" not in caplog.text
 
 
-def test_a_signal_handler_may_put_while_it_interrupts_a_put(
+def test_a_signal_handler_can_put_while_it_interrupts_a_put(
     config: EmitConfig, numbers: Callable[[], list[int]], tmp_path: Path
 ) -> None:
     small = EmitConfig(file=config.file, spool=config.spool, drain_timeout_s=LONG_S, queue_size=4)
-    from_the_handler = iter(range(100_000, 200_000))
+    handler_numbers = iter(range(100_000, 200_000))
     with Emitter(small, sign=bytes) as emitter:
-        before = signal.signal(signal.SIGALRM, lambda *_: emitter.put(event(next(from_the_handler))))
+        before = signal.signal(signal.SIGALRM, lambda *_: emitter.put(event(next(handler_numbers))))
         signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
         try:
             for n in range(10_000):
@@ -123,10 +123,10 @@ def test_a_signal_handler_may_put_while_it_interrupts_a_put(
             signal.signal(signal.SIGALRM, before)
 
     assert [n for n in numbers() if n < 100_000] == list(range(10_000))
-    assert sorted(n for n in numbers() if n >= 100_000) == list(range(100_000, next(from_the_handler)))
+    assert sorted(n for n in numbers() if n >= 100_000) == list(range(100_000, next(handler_numbers)))
 
 
-def test_closing_does_not_wait_for_a_signer_that_hangs_and_leaves_the_events_to_the_next(
+def test_closing_does_not_wait_for_a_hanging_signer_and_leaves_events_to_the_next_emitter(
     tmp_path: Path, numbers: Callable[[], list[int]]
 ) -> None:
     hangs, is_released = threading.Event(), threading.Event()
@@ -151,7 +151,7 @@ def test_closing_does_not_wait_for_a_signer_that_hangs_and_leaves_the_events_to_
     is_released.set()
 
 
-def test_closing_leaves_what_it_has_no_time_for_in_the_overflow_to_the_next_in_order(
+def test_closing_leaves_unsent_events_in_the_overflow_to_the_next_emitter_in_order(
     tmp_path: Path, numbers: Callable[[], list[int]]
 ) -> None:
     def sign(unsigned: bytes) -> bytes:
@@ -175,7 +175,7 @@ def test_closing_leaves_what_it_has_no_time_for_in_the_overflow_to_the_next_in_o
     assert emitter.stats().dropped == {}
 
 
-def test_lineage_that_is_off_costs_no_thread() -> None:
+def test_disabled_lineage_starts_no_thread() -> None:
     program = "import threading, headwater.emit.emitter; print(threading.active_count())"
 
     threads = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
@@ -183,7 +183,7 @@ def test_lineage_that_is_off_costs_no_thread() -> None:
     assert threads == "1\n"
 
 
-def test_what_is_built_and_signed_and_written_verifies_line_by_line(tmp_path: Path) -> None:
+def test_events_that_are_built_signed_and_written_verify_line_by_line(tmp_path: Path) -> None:
     key = NodeKey.from_seed("edge-1", bytes(32))
     config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), drain_timeout_s=LONG_S)
     now = datetime(2013, 1, 1, tzinfo=UTC)

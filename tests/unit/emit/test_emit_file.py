@@ -35,7 +35,7 @@ def transport(path: Path) -> Iterator[FileTransport]:
     transport.close()
 
 
-def test_each_event_is_one_whole_line_of_a_file_that_is_made_with_its_directories(
+def test_each_event_is_one_line_of_a_file_that_is_created_with_its_directories(
     transport: FileTransport, path: Path
 ) -> None:
     outcomes = [transport.send(event(n)) for n in range(3)]
@@ -45,7 +45,7 @@ def test_each_event_is_one_whole_line_of_a_file_that_is_made_with_its_directorie
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_the_file_has_mode_0640_whatever_the_umask_says(umask: int, transport: FileTransport, path: Path) -> None:
+def test_the_file_has_mode_0640_with_any_umask(umask: int, transport: FileTransport, path: Path) -> None:
     before = os.umask(umask)
     try:
         transport.send(event(0))
@@ -81,7 +81,7 @@ def test_a_full_file_is_renamed_and_no_name_is_used_twice(path: Path) -> None:
     assert [n for file in files for n in numbers_in(file)] == list(range(20))
 
 
-def test_an_event_larger_than_a_file_may_be_is_written_whole_into_a_file_of_its_own(path: Path) -> None:
+def test_an_event_larger_than_the_limit_of_a_file_is_written_into_its_own_file(path: Path) -> None:
     transport = FileTransport(FileConfig(path=path, rotation_size_mb=EIGHTY_BYTES_MB))
     large = b'{"padding":"%b"}' % (b"x" * 1000)
     for line in (event(0), large, event(1)):
@@ -93,9 +93,7 @@ def test_an_event_larger_than_a_file_may_be_is_written_whole_into_a_file_of_its_
     )
 
 
-def test_a_line_that_a_crash_cut_short_is_closed_off_before_the_next_event(
-    transport: FileTransport, path: Path
-) -> None:
+def test_a_line_that_a_crash_cut_off_is_ended_before_the_next_event(transport: FileTransport, path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(event(0) + b'\n{"n":00')
 
@@ -104,7 +102,7 @@ def test_a_line_that_a_crash_cut_short_is_closed_off_before_the_next_event(
     assert path.read_bytes() == event(0) + b'\n{"n":00\n' + event(1) + b"\n"
 
 
-def test_a_file_that_somebody_took_away_is_begun_anew(transport: FileTransport, path: Path) -> None:
+def test_a_file_that_was_moved_away_is_created_again(transport: FileTransport, path: Path) -> None:
     transport.send(event(0))
     path.rename(path.with_name("taken.jsonl"))
 
@@ -135,7 +133,7 @@ def test_several_writers_share_a_file_and_its_rotation_without_losing_or_mixing_
     ]
 
 
-def test_a_device_that_is_full_is_unavailable() -> None:
+def test_a_full_device_is_unavailable() -> None:
     transport = FileTransport(FileConfig(path=Path("/dev/full")))
 
     outcome = transport.send(event(0))

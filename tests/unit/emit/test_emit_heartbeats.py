@@ -1,4 +1,4 @@
-"""Heartbeats and gap records: when a node speaks for itself, and what it says then."""
+"""Heartbeats and gap records: when a node sends events of its own, and their content."""
 
 import json
 from dataclasses import dataclass, field
@@ -51,14 +51,14 @@ def node() -> Node:
     return Node()
 
 
-def test_nothing_is_said_before_an_interval_has_passed(node: Node) -> None:
+def test_no_heartbeat_is_due_before_an_interval_has_passed(node: Node) -> None:
     node.now_s = INTERVAL_S - 1
 
     assert node.heartbeats.wait_s() == 1
     assert node.beat() is None
 
 
-def test_a_heartbeat_is_a_signed_event_of_the_nodes_own_job_whose_run_is_the_epoch(node: Node) -> None:
+def test_a_heartbeat_is_an_event_of_the_nodes_job_whose_run_is_the_epoch(node: Node) -> None:
     node.now_s = INTERVAL_S
 
     event = node.beat()
@@ -71,7 +71,7 @@ def test_a_heartbeat_is_a_signed_event_of_the_nodes_own_job_whose_run_is_the_epo
     assert event["run"]["facets"]["headwater_heartbeat"]["gap"] is None
 
 
-def test_the_first_comes_after_an_interval_whatever_happens_and_later_ones_only_while_nothing_does(node: Node) -> None:
+def test_the_first_heartbeat_is_after_an_interval_and_later_ones_only_without_other_events(node: Node) -> None:
     beats = []
     for node.now_s in range(0, 200, 20):
         if node.now_s < 100:
@@ -81,7 +81,7 @@ def test_the_first_comes_after_an_interval_whatever_happens_and_later_ones_only_
     assert [at_s for at_s, has_beaten in beats if has_beaten] == [60, 140]
 
 
-def test_drops_are_told_once_a_second_after_they_are_noticed(node: Node) -> None:
+def test_drops_are_reported_once_a_second_after_they_are_noticed(node: Node) -> None:
     node.metrics.dropped("queue_full", 2)
     node.now_s = 0.5
     node.metrics.dropped("too_large", 1)
@@ -101,19 +101,19 @@ def test_drops_are_told_once_a_second_after_they_are_noticed(node: Node) -> None
     assert again is None
 
 
-def test_a_spool_that_drops_the_record_too_is_told_of_once_an_interval(node: Node) -> None:
-    told = []
+def test_if_the_gap_record_is_dropped_too_it_is_repeated_once_an_interval(node: Node) -> None:
+    gaps = []
     for node.now_s in range(10 * int(INTERVAL_S)):
         event = node.beat()
         if event is not None and event["run"]["facets"]["headwater_heartbeat"]["gap"]:
-            told.append(event["run"]["facets"]["headwater_heartbeat"]["gap"]["eventsSoFar"])
+            gaps.append(event["run"]["facets"]["headwater_heartbeat"]["gap"]["eventsSoFar"])
         if event is not None or node.now_s == 0:
             node.metrics.dropped("spool_full", 1)
 
-    assert told == list(range(1, 11))
+    assert gaps == list(range(1, 11))
 
 
-def test_events_without_a_signature_are_vouched_for_before_they_are_too_many(node: Node) -> None:
+def test_a_heartbeat_is_due_when_too_many_unsigned_events_are_pending(node: Node) -> None:
     for _ in range(MAX_UNSIGNED - 1):
         node.chain.sign(DATASET_EVENT)
     assert node.beat() is None
@@ -125,7 +125,7 @@ def test_events_without_a_signature_are_vouched_for_before_they_are_too_many(nod
     assert len(event["run"]["facets"]["headwater_chain"]["unsigned"]) == MAX_UNSIGNED
 
 
-def test_who_promised_a_heartbeat_says_when_it_is_the_last(node: Node) -> None:
+def test_a_node_that_sent_heartbeats_ends_with_a_last_one(node: Node) -> None:
     node.now_s = INTERVAL_S
     node.beat()
 
@@ -136,11 +136,11 @@ def test_who_promised_a_heartbeat_says_when_it_is_the_last(node: Node) -> None:
     assert node.beat(is_last=True) is None
 
 
-def test_who_promised_nothing_and_has_nothing_to_tell_ends_without_a_word(node: Node) -> None:
+def test_a_node_without_heartbeats_or_gaps_ends_without_an_event(node: Node) -> None:
     assert node.beat(is_last=True) is None
 
 
-def test_an_emitter_beats_while_nothing_happens_and_ends_with_a_last_word(tmp_path: Path) -> None:
+def test_an_idle_emitter_sends_heartbeats_and_ends_with_a_last_one(tmp_path: Path) -> None:
     config = EmitConfig(
         file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60, heartbeat_s=0.01
     )
@@ -156,7 +156,7 @@ def test_an_emitter_beats_while_nothing_happens_and_ends_with_a_last_word(tmp_pa
     assert [event["eventType"] for event in events] == ["RUNNING"] * (len(events) - 1) + ["COMPLETE"]
 
 
-def test_an_emitter_tells_at_its_end_what_it_dropped(tmp_path: Path) -> None:
+def test_an_emitter_reports_dropped_events_at_its_end(tmp_path: Path) -> None:
     config = EmitConfig(
         file=FileConfig(path=tmp_path / "events.jsonl"),
         spool=tmp_path / "spool",
@@ -168,13 +168,13 @@ def test_an_emitter_tells_at_its_end_what_it_dropped(tmp_path: Path) -> None:
         emitter.put(EVENT)
         emitter.put(b" " * 2000)
 
-    told = [json.loads(line)["run"] for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+    runs = [json.loads(line)["run"] for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
 
-    assert [run["facets"]["headwater_chain"]["sequence"] for run in told] == [0, 1]
-    assert told[1]["facets"]["headwater_heartbeat"]["gap"]["reasons"] == {"too_large": 1}
+    assert [run["facets"]["headwater_chain"]["sequence"] for run in runs] == [0, 1]
+    assert runs[1]["facets"]["headwater_heartbeat"]["gap"]["reasons"] == {"too_large": 1}
 
 
-def test_an_emitter_without_heartbeats_says_nothing_of_its_own(tmp_path: Path) -> None:
+def test_an_emitter_without_heartbeats_sends_no_event_of_its_own(tmp_path: Path) -> None:
     config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60)
     with Emitter.of_node(config, KEY) as emitter:
         emitter.put(DATASET_EVENT)

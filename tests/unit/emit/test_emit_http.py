@@ -44,7 +44,7 @@ def test_an_event_is_posted_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("variable", ["MISSING", "EMPTY", "BAD", "UMLAUT"])
-def test_nothing_is_sent_while_the_variable_holds_no_token(variable: str) -> None:
+def test_nothing_is_sent_while_the_variable_has_no_valid_token(variable: str) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise AssertionError(request.url)
 
@@ -57,7 +57,7 @@ def test_nothing_is_sent_while_the_variable_holds_no_token(variable: str) -> Non
     ("status", "advice"),
     [(401, "token_env"), (403, "granted"), (404, "/api/v1/lineage"), (413, "size limit"), (422, "")],
 )
-def test_an_answer_comes_with_what_a_person_can_do(status: int, advice: str) -> None:
+def test_an_outcome_has_advice_for_its_status(status: int, advice: str) -> None:
     outcome = sent(lambda _: httpx.Response(status))
 
     assert isinstance(outcome, Refused | Unavailable)
@@ -65,14 +65,14 @@ def test_an_answer_comes_with_what_a_person_can_do(status: int, advice: str) -> 
     assert bool(advice) == bool(outcome.advice)
 
 
-def test_the_services_message_is_passed_on_cut_to_one_short_line() -> None:
+def test_the_services_message_is_shortened_to_one_line() -> None:
     outcome = sent(lambda _: httpx.Response(422, json={"code": 422, "message": "run.runId: \n" + "x" * 1000}))
 
     assert outcome == Refused("422 run.runId: " + "x" * 189)
 
 
 @pytest.mark.parametrize("body", [b"", b"[" * 100_000, b"\xff\xfe", b'{"message": 5}', b"x" * 10_000_000])
-def test_a_refusal_may_say_anything(body: bytes) -> None:
+def test_a_refusal_can_have_any_body(body: bytes) -> None:
     outcome = sent(lambda _: httpx.Response(400, content=body))
 
     assert isinstance(outcome, Refused)
@@ -80,7 +80,7 @@ def test_a_refusal_may_say_anything(body: bytes) -> None:
     assert len(outcome.why) <= 204
 
 
-def test_retry_after_comes_with_the_outcome() -> None:
+def test_the_outcome_has_the_seconds_of_retry_after() -> None:
     outcome = sent(lambda _: httpx.Response(429, headers={"Retry-After": "Tue, 01 Jan 2013 00:00:09 GMT"}))
 
     assert outcome == Unavailable("429", after_s=9.0)
@@ -104,7 +104,7 @@ PAGE = "<!doctype html><title>Welcome to our hotel, Mrs Miller</title>"
 
 
 @pytest.mark.parametrize("status", [200, 201, 302, 403, 404])
-def test_a_page_for_people_is_no_word_of_a_service(status: int) -> None:
+def test_an_html_page_is_not_a_response_of_the_service(status: int) -> None:
     outcome = sent(lambda _: httpx.Response(status, html=PAGE))
 
     assert isinstance(outcome, Unavailable)
@@ -113,7 +113,7 @@ def test_a_page_for_people_is_no_word_of_a_service(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_proxy_that_refuses_this_event_holds_up_no_other(status: int) -> None:
+def test_a_proxys_refusal_of_an_event_does_not_block_others(status: int) -> None:
     assert isinstance(sent(lambda _: httpx.Response(status, html=PAGE)), Refused)
 
 
@@ -128,7 +128,7 @@ def test_a_proxy_that_refuses_this_event_holds_up_no_other(status: int) -> None:
         (None, PAGE.encode()),
     ],
 )
-def test_a_page_is_known_by_how_it_begins_whatever_its_type(content_type: str | None, body: bytes) -> None:
+def test_a_page_is_recognized_by_its_beginning_whatever_its_content_type(content_type: str | None, body: bytes) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
 
     outcome = sent(lambda _: httpx.Response(200, headers=headers, content=body))
@@ -136,19 +136,19 @@ def test_a_page_is_known_by_how_it_begins_whatever_its_type(content_type: str | 
     assert isinstance(outcome, Unavailable)
 
 
-def test_whoever_may_not_send_yet_sends_again_with_what_the_service_says() -> None:
-    told = {"code": 403, "message": "key:edge is not permitted: this requires the role ingest", "retriable": True}
+def test_a_retriable_403_is_retried_and_another_is_a_refusal() -> None:
+    body = {"code": 403, "message": "key:edge is not permitted: this requires the role ingest", "retriable": True}
 
-    assert sent(lambda _: httpx.Response(403, json=told)) == Unavailable(
+    assert sent(lambda _: httpx.Response(403, json=body)) == Unavailable(
         "403 key:edge is not permitted: this requires the role ingest"
     )
-    assert sent(lambda _: httpx.Response(403, json={**told, "retriable": False})) == Refused(
+    assert sent(lambda _: httpx.Response(403, json={**body, "retriable": False})) == Refused(
         "403 key:edge is not permitted: this requires the role ingest"
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"Forbidden", b"[]", b'"retriable"'])
-def test_a_403_without_a_reason_is_worth_a_retry_and_says_what_to_do(body: bytes) -> None:
+def test_a_403_without_a_reason_is_retried_with_advice(body: bytes) -> None:
     outcome = sent(lambda _: httpx.Response(403, content=body))
 
     assert isinstance(outcome, Unavailable)
@@ -156,25 +156,25 @@ def test_a_403_without_a_reason_is_worth_a_retry_and_says_what_to_do(body: bytes
     assert outcome.advice.startswith("the sender is not allowed to: enrol this node's key")
 
 
-def test_a_short_word_that_only_calls_itself_a_page_acknowledges() -> None:
+def test_a_short_text_with_the_content_type_of_a_page_is_an_acknowledgement() -> None:
     assert sent(lambda _: httpx.Response(200, html="ok")) == Acknowledged()
 
 
-def test_a_proxy_that_asks_who_calls_refuses_no_event() -> None:
+def test_a_proxy_that_requires_authentication_refuses_no_event() -> None:
     assert sent(lambda _: httpx.Response(407)) == Unavailable("407")
 
 
 @pytest.mark.parametrize(
     "failure", [httpx.ConnectError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError, httpx.PoolTimeout]
 )
-def test_a_failure_of_the_network_is_worth_a_retry(failure: type[httpx.TransportError]) -> None:
+def test_a_network_failure_is_retried(failure: type[httpx.TransportError]) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise failure("broken", request=request)
 
     assert sent(answer) == Unavailable(f"{failure.__name__}: broken")
 
 
-def test_of_an_answer_that_is_no_http_only_the_beginning_is_told() -> None:
+def test_of_a_response_that_is_not_http_only_the_beginning_is_reported() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.RemoteProtocolError(f"illegal status line: {'x' * 100_000}", request=request)
 
@@ -186,7 +186,7 @@ def test_of_an_answer_that_is_no_http_only_the_beginning_is_told() -> None:
 
 
 @pytest.mark.parametrize("beginning", [b"", b"stor", b"<htm"])
-def test_an_answer_that_breaks_off_says_nothing_whatever_its_status(beginning: bytes) -> None:
+def test_a_truncated_response_is_retried_whatever_its_status(beginning: bytes) -> None:
     class BreaksOff(httpx.SyncByteStream):
         def __iter__(self):  # noqa: ANN204
             yield beginning
@@ -198,41 +198,41 @@ def test_an_answer_that_breaks_off_says_nothing_whatever_its_status(beginning: b
 
 
 @pytest.mark.parametrize(
-    ("packing", "body"),
+    ("encoding", "body"),
     [
-        *((packing, b"\xff\xff sign in") for packing in ("gzip", "deflate", "br", "gzip, br", "x-unheard-of")),
+        *((encoding, b"\xff\xff sign in") for encoding in ("gzip", "deflate", "br", "gzip, br", "x-unheard-of")),
         ("gzip", gzip.compress(PAGE.encode(), mtime=0)[:10]),
     ],
 )
-def test_an_answer_that_cannot_be_unpacked_says_nothing(packing: str, body: bytes) -> None:
+def test_a_response_that_cannot_be_decoded_is_retried(encoding: str, body: bytes) -> None:
     class Page(httpx.SyncByteStream):
         def __iter__(self):  # noqa: ANN204
             yield body
 
-    outcome = sent(lambda _: httpx.Response(200, headers={"Content-Encoding": packing}, stream=Page()))
+    outcome = sent(lambda _: httpx.Response(200, headers={"Content-Encoding": encoding}, stream=Page()))
 
     assert isinstance(outcome, Unavailable)
     assert outcome.why.startswith("200, but DecodingError: ")
 
 
-def test_where_only_the_answer_to_many_breaks_off_events_go_on_one_by_one() -> None:
+def test_after_a_truncated_batch_response_events_are_sent_one_by_one() -> None:
     class BreaksOff(httpx.SyncByteStream):
         def __iter__(self):  # noqa: ANN204
             yield b'{"summary":'
             raise httpx.ReadError("reset")
 
-    service = ManyTaker(httpx.Response(200, stream=BreaksOff()), told(4))
+    service = BatchService(httpx.Response(200, stream=BreaksOff()), batch_response(4))
 
-    assert service.sends() == [Unavailable("200, but ReadError: reset")]
-    assert service.sends() == [Acknowledged()]
-    assert service.sends() == [Acknowledged()] * 4
+    assert service.send() == [Unavailable("200, but ReadError: reset")]
+    assert service.send() == [Acknowledged()]
+    assert service.send() == [Acknowledged()] * 4
 
 
-def test_an_answer_without_a_body_acknowledges_however_it_would_be_packed() -> None:
+def test_a_response_without_a_body_is_an_acknowledgement_whatever_its_encoding() -> None:
     assert sent(lambda _: httpx.Response(201, headers={"Content-Encoding": "br"})) == Acknowledged()
 
 
-def test_a_page_of_which_only_white_space_comes_in_time_acknowledges_nothing() -> None:
+def test_a_response_with_only_white_space_until_the_timeout_is_retried() -> None:
     class Drips(httpx.SyncByteStream):
         def __iter__(self):  # noqa: ANN204
             while True:
@@ -250,14 +250,14 @@ def test_a_page_of_which_only_white_space_comes_in_time_acknowledges_nothing() -
 
 @pytest.mark.parametrize("status", [404, 405, 406, 409, 410, 411, 415, 421, 423, 426, 431, 451])
 @pytest.mark.parametrize("body", [b"", b"404 page not found\n", b'{"code": 404, "message": "HTTP 404 Not Found"}'])
-def test_what_is_said_of_the_address_or_the_sender_refuses_no_event(status: int, body: bytes) -> None:
+def test_a_status_about_the_address_or_the_sender_refuses_no_event(status: int, body: bytes) -> None:
     outcome = sent(lambda _: httpx.Response(status, content=body))
 
     assert isinstance(outcome, Unavailable)
     assert outcome.why.startswith(f"{status}")
 
 
-def test_an_answer_that_comes_byte_by_byte_is_not_waited_for() -> None:
+def test_the_rest_of_a_slow_response_is_not_waited_for() -> None:
     class Drips(httpx.SyncByteStream):
         bytes_read = 0
 
@@ -288,7 +288,7 @@ def test_neither_the_endpoints_key_nor_the_token_is_shown() -> None:
 MANY = [b'{"n":%d}' % number for number in range(4)]
 
 
-def test_a_program_that_logs_at_info_is_not_told_of_each_post_with_the_endpoints_key(
+def test_a_programs_log_at_info_does_not_have_our_requests_with_the_endpoints_key(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -296,13 +296,13 @@ def test_a_program_that_logs_at_info_is_not_told_of_each_post_with_the_endpoints
     assert sent(lambda _: httpx.Response(201)) == Acknowledged()
     assert caplog.text == ""
 
-    with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as theirs:
-        theirs.get("http://their.test/")
+    with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as other_client:
+        other_client.get("http://their.test/")
     assert "http://their.test/" in caplog.text
 
 
 @pytest.mark.parametrize("events", [1, 2])
-def test_an_endpoint_whose_host_cannot_be_one_has_events_wait(events: int) -> None:
+def test_with_an_invalid_host_in_the_endpoint_events_wait(events: int) -> None:
     transport = HttpTransport(HttpConfig(endpoint="http://xn--a/api/v1/lineage"))
 
     outcomes = transport.send_batch([EVENT] * events)
@@ -310,53 +310,53 @@ def test_an_endpoint_whose_host_cannot_be_one_has_events_wait(events: int) -> No
     assert outcomes == [Unavailable("the endpoint for events is not an HTTP URL")]
 
 
-class ManyTaker:
-    """A service with a batch route that answers as it is told to, and notes what comes in."""
+class BatchService:
+    """A service with given responses of its batch route; it records requests."""
 
-    def __init__(self, *batch_answers: httpx.Response) -> None:
+    def __init__(self, *batch_responses: httpx.Response) -> None:
         self.requests: list[tuple[str, bytes]] = []
-        self.alone = httpx.Response(201)
-        self._batch_answers = list(batch_answers)
+        self.single_response = httpx.Response(201)
+        self._batch_responses = list(batch_responses)
         self.transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(self._answer))
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append((request.url.path, request.content))
-        return self._batch_answers.pop(0) if request.url.path.endswith("/batch") else self.alone
+        return self._batch_responses.pop(0) if request.url.path.endswith("/batch") else self.single_response
 
-    def sends(self, times: int = 1) -> list[Outcome]:
-        """The outcomes of the last of so many sendings."""
+    def send(self, times: int = 1) -> list[Outcome]:
+        """The outcomes of the last of this many sends."""
         for _ in range(times):
             outcomes = self.transport.send_batch(MANY)
         self.transport.close()
         return [*outcomes]
 
 
-def told(received: int, *failed: object) -> httpx.Response:
+def batch_response(received: int, *failed: object) -> httpx.Response:
     return httpx.Response(200, json={"status": "…", "summary": {"received": received}, "failed_events": failed})
 
 
-def test_many_events_go_in_one_body_and_each_has_its_outcome() -> None:
+def test_many_events_are_sent_in_one_body_and_each_has_its_outcome() -> None:
     failed = {"index": 1, "reason": "job.name: missing", "retriable": False}
     later = {"index": 3, "reason": "the disk is full", "retriable": True}
-    service = ManyTaker(told(4, failed, later))
+    service = BatchService(batch_response(4, failed, later))
 
-    outcomes = service.sends()
+    outcomes = service.send()
 
     assert outcomes == [Acknowledged(), Refused("job.name: missing"), Acknowledged(), Unavailable("the disk is full")]
     assert service.requests == [("/api/v1/lineage/batch", b"\n".join(MANY))]
 
 
 @pytest.mark.parametrize("status", [404, 405, 400, 415, 422])
-def test_a_service_without_the_route_has_its_events_one_by_one(status: int) -> None:
-    service = ManyTaker(httpx.Response(status))
+def test_a_service_without_the_batch_route_gets_events_one_by_one(status: int) -> None:
+    service = BatchService(httpx.Response(status))
 
-    assert service.sends(2) == [Acknowledged()]
+    assert service.send(2) == [Acknowledged()]
     assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
 
 
-@pytest.mark.parametrize("answer", [httpx.Response(404), httpx.Response(200, text="ok")])
-def test_a_route_that_was_missing_is_asked_for_again_after_a_thousand_events(answer: httpx.Response) -> None:
-    service = ManyTaker(answer, told(4))
+@pytest.mark.parametrize("response", [httpx.Response(404), httpx.Response(200, text="ok")])
+def test_a_missing_batch_route_is_tried_again_after_a_thousand_events(response: httpx.Response) -> None:
+    service = BatchService(response, batch_response(4))
 
     outcomes = [[*service.transport.send_batch(MANY)] for _ in range(1_026)]
 
@@ -364,55 +364,59 @@ def test_a_route_that_was_missing_is_asked_for_again_after_a_thousand_events(ans
     assert [path for path, _ in service.requests].count("/api/v1/lineage/batch") == 2
 
 
-@pytest.mark.parametrize("answer", [told(3), told(4, {"index": 4, "retriable": True}), httpx.Response(200, text="ok")])
-def test_an_answer_that_does_not_tell_of_each_event_counts_for_none(answer: httpx.Response) -> None:
-    service = ManyTaker(answer)
+@pytest.mark.parametrize(
+    "response", [batch_response(3), batch_response(4, {"index": 4, "retriable": True}), httpx.Response(200, text="ok")]
+)
+def test_a_batch_response_that_does_not_cover_each_event_counts_for_none(response: httpx.Response) -> None:
+    service = BatchService(response)
 
-    assert service.sends() == [Acknowledged()]
+    assert service.send() == [Acknowledged()]
     assert service.requests[-1] == ("/api/v1/lineage", MANY[0])
 
 
-def test_many_events_behind_the_sign_in_page_of_a_network_wait() -> None:
-    service = ManyTaker(httpx.Response(200, html=PAGE))
+def test_many_events_behind_a_networks_sign_in_page_wait() -> None:
+    service = BatchService(httpx.Response(200, html=PAGE))
 
-    (outcome,) = service.sends()
+    (outcome,) = service.send()
 
     assert isinstance(outcome, Unavailable)
 
 
-def test_a_service_whose_missing_route_is_a_page_has_its_events_one_by_one() -> None:
-    service = ManyTaker(httpx.Response(404, html=PAGE))
+def test_a_service_whose_missing_batch_route_is_a_page_gets_events_one_by_one() -> None:
+    service = BatchService(httpx.Response(404, html=PAGE))
 
-    assert service.sends(2) == [Acknowledged()]
+    assert service.send(2) == [Acknowledged()]
     assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
 
 
-def test_many_events_that_may_not_come_yet_wait_and_go_together_again_then() -> None:
-    service = ManyTaker(httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True}), told(4))
-    service.alone = httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True})
+def test_many_events_wait_for_permission_and_are_then_sent_together() -> None:
+    service = BatchService(
+        httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True}), batch_response(4)
+    )
+    service.single_response = httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True})
 
-    assert service.sends() == [Unavailable("403 no role")]
-    assert service.sends() == [Acknowledged()] * 4
+    assert service.send() == [Unavailable("403 no role")]
+    assert service.send() == [Acknowledged()] * 4
 
 
-def test_a_body_that_is_too_large_is_no_reason_to_go_one_by_one_for_ever() -> None:
-    service = ManyTaker(httpx.Response(413), told(2))
+def test_after_a_body_that_is_too_large_batches_are_tried_again() -> None:
+    service = BatchService(httpx.Response(413), batch_response(2))
 
-    assert service.sends(2) == [Acknowledged()] * 2
+    assert service.send(2) == [Acknowledged()] * 2
     assert [path for path, _ in service.requests] == [
         "/api/v1/lineage/batch", "/api/v1/lineage", "/api/v1/lineage/batch",
     ]  # fmt: skip
 
 
-def test_where_a_body_was_too_large_the_next_ones_are_smaller_and_hardly_one_is_sent_in_vain() -> None:
+def test_after_a_body_that_was_too_large_the_next_are_smaller_and_few_are_refused() -> None:
     sent_bytes: list[int] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         sent_bytes.append(len(request.content))
         if len(request.content) > 100_000:
             return httpx.Response(413)
-        many = told(request.content.count(b"\n") + 1)
-        return many if request.url.path.endswith("/batch") else httpx.Response(201)
+        batch = batch_response(request.content.count(b"\n") + 1)
+        return batch if request.url.path.endswith("/batch") else httpx.Response(201)
 
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     waiting = [b"x" * 5_000] * 1_000
@@ -426,12 +430,12 @@ def test_where_a_body_was_too_large_the_next_ones_are_smaller_and_hardly_one_is_
     assert len(sent_bytes) < 100
 
 
-def test_an_event_that_alone_is_too_large_is_refused_and_the_others_go_on() -> None:
+def test_a_single_event_that_is_too_large_is_refused_and_the_others_are_sent() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if len(request.content) > 100:
             return httpx.Response(413)
-        many = told(request.content.count(b"\n") + 1)
-        return many if request.url.path.endswith("/batch") else httpx.Response(201)
+        batch = batch_response(request.content.count(b"\n") + 1)
+        return batch if request.url.path.endswith("/batch") else httpx.Response(201)
 
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     waiting, refused = [b"small", b"x" * 101, *[b"small"] * 20], []
@@ -444,29 +448,29 @@ def test_an_event_that_alone_is_too_large_is_refused_and_the_others_go_on() -> N
     assert refused == [b"x" * 101]
 
 
-def test_a_route_that_a_proxy_knows_nothing_of_for_a_while_is_asked_again() -> None:
-    service = ManyTaker(httpx.Response(404, text="404 page not found"), told(4))
-    service.alone = httpx.Response(404, text="404 page not found")
+def test_a_route_that_a_proxy_temporarily_lacks_is_tried_again() -> None:
+    service = BatchService(httpx.Response(404, text="404 page not found"), batch_response(4))
+    service.single_response = httpx.Response(404, text="404 page not found")
 
-    assert service.sends() == [Unavailable("404 404 page not found")]
-    assert service.sends() == [Acknowledged()] * 4
-
-
-def test_a_route_that_fails_does_not_hold_up_events() -> None:
-    service = ManyTaker(httpx.Response(503, headers={"Retry-After": "7"}))
-
-    assert service.sends() == [Unavailable("503", 7.0)]
-    assert service.sends() == [Acknowledged()]
+    assert service.send() == [Unavailable("404 404 page not found")]
+    assert service.send() == [Acknowledged()] * 4
 
 
-def test_an_event_with_a_line_break_goes_alone() -> None:
-    service = ManyTaker()
+def test_a_failing_batch_route_does_not_block_events() -> None:
+    service = BatchService(httpx.Response(503, headers={"Retry-After": "7"}))
+
+    assert service.send() == [Unavailable("503", 7.0)]
+    assert service.send() == [Acknowledged()]
+
+
+def test_an_event_with_a_line_break_is_sent_alone() -> None:
+    service = BatchService()
 
     assert [*service.transport.send_batch([b"{\n}", *MANY])] == [Acknowledged()]
     assert service.requests == [("/api/v1/lineage", b"{\n}")]
 
 
-def test_a_service_that_answers_too_late_is_sent_fewer_until_it_answers() -> None:
+def test_a_service_that_responds_too_late_gets_fewer_events_until_it_responds() -> None:
     sizes: list[int] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -474,7 +478,7 @@ def test_a_service_that_answers_too_late_is_sent_fewer_until_it_answers() -> Non
         sizes.append(events)
         if events > 2:
             raise httpx.ReadTimeout("too late", request=request)
-        return told(events) if request.url.path.endswith("/batch") else httpx.Response(201)
+        return batch_response(events) if request.url.path.endswith("/batch") else httpx.Response(201)
 
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     for _ in range(6):

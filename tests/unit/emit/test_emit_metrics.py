@@ -13,7 +13,7 @@ def test_the_first_drop_of_a_reason_is_logged_and_then_each_power_of_ten(caplog:
     assert [record.total for record in caplog.records] == [1, 10, 100, 1000]
 
 
-def test_what_is_counted_is_shown_in_the_registry_that_was_given() -> None:
+def test_counts_are_in_the_given_registry() -> None:
     registry = CollectorRegistry()
     metrics = EmitMetrics(registry)
 

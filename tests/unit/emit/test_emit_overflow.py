@@ -1,4 +1,4 @@
-"""The file that the queue runs over into."""
+"""The file that takes the events for which the queue is full."""
 
 import os
 from collections.abc import Iterable
@@ -14,23 +14,23 @@ EVENTS = [Outgoing(float(n), b'{"n":%d}' % n) for n in range(3 * BATCH)]
 
 
 def signed(batch: Batch, by: str) -> list[Outgoing]:
-    """The events as they go out."""
+    """The events as they are sent."""
     if batch.is_signed:
         return [*batch.events]
     return [Outgoing(event.put_at, event.body.replace(b"}", b',"by":"%b"}' % by.encode())) for event in batch.events]
 
 
 def passed_on(batches: Iterable[Batch], by: str) -> list[Outgoing]:
-    """What goes out, if all of it is signed, kept and passed on."""
-    out: list[Outgoing] = []
+    """The events that are sent if all are signed, saved and passed on."""
+    sent: list[Outgoing] = []
     for batch in batches:
         events = signed(batch, by)
         batch.keep(events)
-        out += events
-    return out
+        sent += events
+    return sent
 
 
-def run_over(directory: Path) -> Overflow:
+def filled_overflow(directory: Path) -> Overflow:
     overflow = Overflow(directory, 1 << 20, wake=lambda: None, lose=lambda: None)
     for event in EVENTS:
         overflow.append(event)
@@ -38,12 +38,12 @@ def run_over(directory: Path) -> Overflow:
 
 
 @pytest.mark.parametrize("batches_passed_on", [0, 1, 2])
-def test_what_was_signed_before_a_kill_goes_out_as_the_same_bytes(tmp_path: Path, batches_passed_on: int) -> None:
-    overflow = run_over(tmp_path)
+def test_events_signed_before_a_kill_are_sent_as_the_same_bytes(tmp_path: Path, batches_passed_on: int) -> None:
+    overflow = filled_overflow(tmp_path)
     batches = overflow.take()
     before = [event for _ in range(batches_passed_on) for event in passed_on([next(batches)], "first")]
     batch = next(batches)
-    batch.keep(signed(batch, "first"))  # and whether it was passed on nobody knows
+    batch.keep(signed(batch, "first"))  # and it is unknown whether it was passed on
     overflow.close()
 
     after = passed_on(left_behind(tmp_path), "second")
@@ -57,27 +57,27 @@ def test_what_was_signed_before_a_kill_goes_out_as_the_same_bytes(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_passed_on_does_not_go_out_again_after_a_kill_in_the_next_batch(tmp_path: Path) -> None:
-    overflow = run_over(tmp_path)
+def test_passed_on_events_are_not_sent_again_after_a_kill_in_the_next_batch(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
     batches = overflow.take()
-    out = passed_on([next(batches)], "first")
+    sent = passed_on([next(batches)], "first")
     next(batches)
     overflow.close()
 
     for by in ("second", "third"):
-        left = left_behind(tmp_path)
-        out += passed_on([next(left)], by)
+        leftover = left_behind(tmp_path)
+        sent += passed_on([next(leftover)], by)
         if by == "second":
-            next(left)
+            next(leftover)
         else:
-            assert list(left) == []
-        left.close()
+            assert list(leftover) == []
+        leftover.close()
 
-    assert [event.put_at for event in out] == [event.put_at for event in EVENTS]
+    assert [event.put_at for event in sent] == [event.put_at for event in EVENTS]
 
 
-def test_a_mark_that_a_power_cut_took_has_the_whole_file_go_out(tmp_path: Path) -> None:
-    overflow = run_over(tmp_path)
+def test_if_a_power_cut_destroyed_the_mark_the_whole_file_is_sent(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
     batches = overflow.take()
     passed_on([next(batches)], "first")
     overflow.close()
@@ -87,8 +87,8 @@ def test_a_mark_that_a_power_cut_took_has_the_whole_file_go_out(tmp_path: Path) 
     assert len(passed_on(left_behind(tmp_path), "second")) == len(EVENTS)
 
 
-def test_a_disk_that_keeps_no_mark_says_so_and_the_events_go_on(tmp_path: Path) -> None:
-    overflow = run_over(tmp_path)
+def test_a_mark_that_cannot_be_written_raises_and_the_events_are_still_sent(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
     batches = overflow.take()
     batch = next(batches)
     (path,) = tmp_path.rglob("*.events")
@@ -103,10 +103,10 @@ def test_a_disk_that_keeps_no_mark_says_so_and_the_events_go_on(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_the_disk_did_not_give_back_stays_though_what_came_later_was_worked_off(tmp_path: Path) -> None:
-    overflow = run_over(tmp_path)
+def test_events_that_the_disk_could_not_read_remain_after_later_ones_are_sent(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
     batches = overflow.take()
-    out = passed_on([next(batches)], "first")
+    sent = passed_on([next(batches)], "first")
     (mark,) = tmp_path.rglob("*.signed")
     mark.rename(mark.with_suffix(".away"))
     with pytest.raises(OSError, match="No such file"):
@@ -116,17 +116,17 @@ def test_what_the_disk_did_not_give_back_stays_though_what_came_later_was_worked
     later = passed_on(overflow.take(), "first")
     overflow.close()
 
-    out += passed_on(left_behind(tmp_path), "second")
+    sent += passed_on(left_behind(tmp_path), "second")
 
     assert [event.put_at for event in later] == [7_000.0]
-    assert [*dict.fromkeys(event.put_at for event in out)] == [event.put_at for event in EVENTS]
+    assert [*dict.fromkeys(event.put_at for event in sent)] == [event.put_at for event in EVENTS]
 
 
-def test_who_looks_in_after_it_was_closed_finds_nothing_and_closes_no_file_of_others(tmp_path: Path) -> None:
+def test_taking_from_a_closed_overflow_gives_nothing_and_closes_no_other_file(tmp_path: Path) -> None:
     overflow = Overflow(tmp_path / "overflow", 1 << 20, wake=lambda: None, lose=lambda: None)
     overflow.append(Outgoing(1.0, b"{}"))
     overflow.close()
-    with (tmp_path / "of others").open("wb") as others:  # it has the number that the overflow's had
+    with (tmp_path / "of others").open("wb") as others:  # it has the file descriptor that the overflow had
         taken = list(overflow.take())
 
         assert os.fstat(others.fileno()).st_size == 0

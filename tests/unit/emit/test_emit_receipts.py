@@ -1,4 +1,4 @@
-"""Receipts: only what proves itself is kept, and the head that it leads to is named."""
+"""Receipts: only those with a valid proof are kept, and the resulting head is reported."""
 
 import threading
 from base64 import b64encode
@@ -19,7 +19,7 @@ LEFT = node_hash(LEAVES[0], LEAVES[1])
 ROOT = {1: LEAVES[0], 2: LEFT, 3: node_hash(LEFT, LEAVES[2])}
 """Heads of the tree over the first leaves, by RFC 9162, section 2.1.1."""
 PROOF = {1: [], 2: [LEAVES[1]], 3: [LEAVES[1], LEAVES[2]]}
-"""From leaf 0 up."""
+"""The inclusion proof of leaf 0."""
 
 
 def text(data: bytes) -> str:
@@ -36,7 +36,7 @@ def checkpoint(size: int) -> Checkpoint:
     return Checkpoint("example.org/log", size, text(ROOT[size]))
 
 
-def test_the_head_that_a_receipt_leads_to_is_named_and_kept_for_the_next_process(tmp_path: Path) -> None:
+def test_the_head_of_a_receipt_is_reported_and_saved_for_the_next_process(tmp_path: Path) -> None:
     noted: list[Checkpoint] = []
     failures: list[str] = []
 
@@ -46,7 +46,7 @@ def test_the_head_that_a_receipt_leads_to_is_named_and_kept_for_the_next_process
     assert (noted, failures) == ([checkpoint(3)] * 2, [])
 
 
-def test_a_receipt_whose_proof_leads_elsewhere_is_refused() -> None:
+def test_a_receipt_with_an_invalid_proof_is_refused() -> None:
     noted: list[Checkpoint] = []
     failures: list[str] = []
     receipts = Receipts(None, noted.append, failures.append)
@@ -60,7 +60,7 @@ def test_a_receipt_whose_proof_leads_elsewhere_is_refused() -> None:
     assert len(failures) == 4
 
 
-def test_a_log_that_has_become_smaller_is_told_and_its_head_not_named() -> None:
+def test_a_log_that_became_smaller_is_a_failure_and_its_head_is_not_reported() -> None:
     noted: list[Checkpoint] = []
     failures: list[str] = []
     receipts = Receipts(None, noted.append, failures.append)
@@ -72,21 +72,21 @@ def test_a_log_that_has_become_smaller_is_told_and_its_head_not_named() -> None:
     assert failures == ["receipt: the log example.org/log had 3 entries and now has 2"]
 
 
-def test_why_a_receipt_was_refused_is_no_longer_told_once_one_is_taken(tmp_path: Path) -> None:
+def test_the_error_of_a_refused_receipt_is_cleared_when_one_is_accepted(tmp_path: Path) -> None:
     metrics = EmitMetrics()
     receipts = Receipts(tmp_path / "receipt.json", lambda _: None, metrics.failed, metrics.mended)
 
     receipts.take(receipt(2, index=1))
-    refused = metrics.stats().last_error
+    error = metrics.stats().last_error
     receipts.take(None)
-    still = metrics.stats().last_error
+    later_error = metrics.stats().last_error
     receipts.take(receipt(3))
 
-    assert refused == still == "receipt: the proof does not lead to the checkpoint"
+    assert error == later_error == "receipt: the proof does not lead to the checkpoint"
     assert metrics.stats().last_error is None
 
 
-def test_a_later_failure_of_another_kind_outlives_a_mended_receipt() -> None:
+def test_a_later_failure_of_another_kind_is_not_cleared_by_a_receipt() -> None:
     metrics = EmitMetrics()
     receipts = Receipts(None, lambda _: None, metrics.failed, metrics.mended)
 
@@ -97,7 +97,7 @@ def test_a_later_failure_of_another_kind_outlives_a_mended_receipt() -> None:
     assert metrics.stats().last_error == "503 away"
 
 
-def test_two_emitters_of_one_process_keep_receipts_in_one_file_and_neither_fails(tmp_path: Path) -> None:
+def test_two_emitters_of_a_process_save_receipts_in_one_file_without_failure(tmp_path: Path) -> None:
     failures: list[str] = []
 
     def take_many() -> None:
@@ -115,7 +115,7 @@ def test_two_emitters_of_one_process_keep_receipts_in_one_file_and_neither_fails
     assert [path.name for path in tmp_path.iterdir()] == ["receipt.json"]
 
 
-def test_what_was_kept_and_is_damaged_is_told_and_passed_over(tmp_path: Path) -> None:
+def test_a_damaged_receipt_file_is_reported_and_ignored(tmp_path: Path) -> None:
     (tmp_path / "receipt.json").write_text("{")
     failures: list[str] = []
 
@@ -123,13 +123,13 @@ def test_what_was_kept_and_is_damaged_is_told_and_passed_over(tmp_path: Path) ->
     assert failures == ["receipt: cannot read the saved receipt file"]
 
 
-def test_a_transport_asks_for_a_receipt_now_and_then_and_takes_it_from_either_answer() -> None:
+def test_a_transport_requests_a_receipt_at_intervals_and_reads_it_from_either_response() -> None:
     now_s = 0.0
-    asked: list[tuple[str, str | None]] = []
+    requests: list[tuple[str, str | None]] = []
     noted: list[Checkpoint] = []
 
     def service(request: httpx.Request) -> httpx.Response:
-        asked.append((request.url.path, request.headers.get("Prefer")))
+        requests.append((request.url.path, request.headers.get("Prefer")))
         if request.url.path.endswith("/batch"):
             results = [{"index": 0, "status": 201, "receipt": receipt(2)}, {"index": 1, "status": 201}]
             summary = {"received": 2, "successful": 2, "failed": 0, "retriable": 0, "non_retriable": 0}
@@ -144,11 +144,11 @@ def test_a_transport_asks_for_a_receipt_now_and_then_and_takes_it_from_either_an
     transport.close()
 
     assert outcomes == [Acknowledged()] * 4
-    assert [prefer for _, prefer in asked] == ["receipt", None, "receipt"]
+    assert [prefer for _, prefer in requests] == ["receipt", None, "receipt"]
     assert noted == [checkpoint(2), checkpoint(3)]
 
 
-def test_a_service_that_gives_no_receipts_is_served_as_before() -> None:
+def test_a_service_without_receipts_is_used_as_before() -> None:
     receipts = Receipts(None, print, print)
     network = httpx.MockTransport(lambda _: httpx.Response(201, content=b"[created"))
     transport = HttpTransport(HttpConfig(), network=network, receipts=receipts)

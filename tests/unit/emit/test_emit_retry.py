@@ -19,11 +19,11 @@ class Highest(Random):
 
 
 @given(st.integers(1, 10**6), st.integers())
-def test_a_pause_is_never_longer_than_the_longest(failures: int, seed: int) -> None:
+def test_a_pause_is_never_longer_than_the_limit(failures: int, seed: int) -> None:
     assert 0 <= backoff_s(failures, Random(seed)) <= LONGEST_MAX_S  # noqa: S311
 
 
-def test_pauses_double_up_to_the_longest() -> None:
+def test_pauses_double_up_to_the_limit() -> None:
     assert [backoff_s(failures, Highest()) for failures in range(1, 10)] == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]
     assert backoff_s(1, Highest()) == FIRST_MAX_S
 
@@ -53,14 +53,14 @@ def test_retry_after_is_read_in_every_form_of_the_spec(header: str | None, secon
 
 
 @given(st.integers(0, int(RETRY_AFTER_MAX_S)))
-def test_a_date_says_the_same_as_its_distance_in_seconds(seconds: int) -> None:
+def test_a_date_is_equivalent_to_its_distance_in_seconds(seconds: int) -> None:
     date = format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)
 
     assert retry_after_s(date, NOW) == retry_after_s(str(seconds), NOW)
 
 
 @given(st.text())
-def test_any_header_gives_seconds_within_bounds_or_nothing(header: str) -> None:
-    asked = retry_after_s(header, NOW)
+def test_any_header_gives_seconds_within_bounds_or_none(header: str) -> None:
+    wait_s = retry_after_s(header, NOW)
 
-    assert asked is None or 0 <= asked <= RETRY_AFTER_MAX_S
+    assert wait_s is None or 0 <= wait_s <= RETRY_AFTER_MAX_S

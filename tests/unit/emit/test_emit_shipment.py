@@ -1,4 +1,4 @@
-"""ShipmentOptions files of events: order, going on where it stopped, and what is held back."""
+"""Shipping files of events: order, resuming, and events that are held back."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from headwater.signing.verify import Verification
 
 
 class Target:
-    """Takes events up to a number at once; what `script` says comes first, an outcome a call."""
+    """Accepts events up to a number at once; `script` has the outcomes of the first calls."""
 
     name = "target"
     target = "http://lineage.test/api/v1/lineage"
@@ -32,9 +32,9 @@ class Target:
 
     def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         outcomes = self._script.popleft() if self._script else [Acknowledged()] * self._at_once
-        told = list(zip(events, outcomes, strict=False))
-        self.got += [event for event, outcome in told if isinstance(outcome, Acknowledged)]
-        return [outcome for _, outcome in told]
+        event_outcomes = list(zip(events, outcomes, strict=False))
+        self.got += [event for event, outcome in event_outcomes if isinstance(outcome, Acknowledged)]
+        return [outcome for _, outcome in event_outcomes]
 
     def close(self) -> None:
         pass
@@ -45,11 +45,11 @@ def verify(event: bytes) -> Verification:
 
 
 def shipped(folder: Path, target: Target, *, from_start: bool = False) -> Shipped:
-    how = ShipmentOptions(transport=target, verify=verify, wait=lambda _: None, rng=Random(0), tries=3)  # noqa: S311
-    return ship(folder, how, from_start=from_start)
+    options = ShipmentOptions(transport=target, verify=verify, wait=lambda _: None, rng=Random(0), tries=3)  # noqa: S311
+    return ship(folder, options, from_start=from_start)
 
 
-def test_rotated_files_go_first_and_in_their_order(tmp_path: Path) -> None:
+def test_rotated_files_are_sent_first_and_in_order(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"e\nf\n")
     (tmp_path / "events-20260522T100000Z-0002.jsonl").write_bytes(b"c\nd\n")
     (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\n")
@@ -61,10 +61,10 @@ def test_rotated_files_go_first_and_in_their_order(tmp_path: Path) -> None:
     assert (report.arrived, report.is_whole) == (6, True)
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
-def test_what_is_no_file_holds_up_no_events(make: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("create", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_an_entry_that_is_not_a_file_blocks_no_events(create: Callable[[Path], None], tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
-    make(tmp_path / "an-output-of-spark.jsonl")
+    create(tmp_path / "an-output-of-spark.jsonl")
 
     report = shipped(tmp_path, Target())
 
@@ -72,9 +72,9 @@ def test_what_is_no_file_holds_up_no_events(make: Callable[[Path], None], tmp_pa
 
 
 def in_place(epoch: str, sequence: int, *follows: str) -> bytes:
-    """An event as far as it says where it stands."""
-    told = {"epoch": epoch, "sequence": sequence, "follows": [{"epoch": each} for each in follows]}
-    return json.dumps({"run": {"facets": {"headwater_chain": told}}}).encode()
+    """An event with its chain facet only."""
+    chain_facet = {"epoch": epoch, "sequence": sequence, "follows": [{"epoch": each} for each in follows]}
+    return json.dumps({"run": {"facets": {"headwater_chain": chain_facet}}}).encode()
 
 
 JOB = b'{"job":{"name":"load"}}'
@@ -83,7 +83,7 @@ JOB = b'{"job":{"name":"load"}}'
 @pytest.mark.parametrize(
     "files",
     [
-        # One process, and the clock was set back between.
+        # One process, whose clock was set back in between.
         {
             "events-20260522T100000Z-0001.jsonl": [JOB, in_place("e", 0), in_place("e", 1)],
             "events-20260521T100000Z-0001.jsonl": [in_place("e", 2), in_place("e", 3), JOB],
@@ -97,7 +97,7 @@ JOB = b'{"job":{"name":"load"}}'
             "events-20260520T100000Z-0001.jsonl": [JOB, in_place("d", 0, "c"), in_place("d", 1)],
             "events.jsonl": [in_place("d", 2)],
         },
-        # What contradicts itself goes last, by name.
+        # Contradictory files are last, by name.
         {
             "events-4.jsonl": [in_place("e", 0)],
             "events-3.jsonl": [in_place("e", 1)],
@@ -107,7 +107,7 @@ JOB = b'{"job":{"name":"load"}}'
         {"events-1.jsonl": [JOB], "events-2.jsonl": [b"[]"], "events.jsonl": [b'{"run":{"facets":null}}']},
     ],
 )
-def test_what_files_hold_says_in_which_order_they_were_written(tmp_path: Path, files: dict[str, list[bytes]]) -> None:
+def test_the_order_of_files_is_derived_from_their_content(tmp_path: Path, files: dict[str, list[bytes]]) -> None:
     for name, events in files.items():
         (tmp_path / name).write_bytes(b"".join(event + b"\n" for event in events))
     target = Target(at_once=10)
@@ -116,7 +116,7 @@ def test_what_files_hold_says_in_which_order_they_were_written(tmp_path: Path, f
     assert target.got == [event for events in files.values() for event in events]
 
 
-def test_a_second_shipment_sends_only_what_came_since_also_where_the_file_was_rotated(tmp_path: Path) -> None:
+def test_a_second_shipment_sends_only_new_events_even_if_the_file_was_rotated(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
     shipped(tmp_path, Target())
     with (tmp_path / "events.jsonl").open("ab") as file:
@@ -130,7 +130,7 @@ def test_a_second_shipment_sends_only_what_came_since_also_where_the_file_was_ro
     assert target.got == [b"c", b"d"]
 
 
-def test_files_that_begin_alike_are_told_apart_also_once_they_were_rotated(tmp_path: Path) -> None:
+def test_files_with_the_same_beginning_are_distinguished_even_after_rotation(tmp_path: Path) -> None:
     (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\n")
     (tmp_path / "events.jsonl").write_bytes(b"a\nc\n")
     first, second = Target(), Target()
@@ -145,10 +145,10 @@ def test_files_that_begin_alike_are_told_apart_also_once_they_were_rotated(tmp_p
     assert (first.got, second.got) == ([b"a", b"b", b"a", b"c"], [b"d", b"a", b"e"])
 
 
-def test_a_file_that_was_cut_off_and_begun_anew_is_sent_from_its_beginning(tmp_path: Path) -> None:
+def test_a_truncated_and_rewritten_file_is_sent_from_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\n")
     shipped(tmp_path, Target())
-    (tmp_path / "events.jsonl").write_bytes(b"a\nX\nY\nZ\n")  # by `copytruncate`, and its first line came again
+    (tmp_path / "events.jsonl").write_bytes(b"a\nX\nY\nZ\n")  # by `copytruncate`, and with the same first line
     target = Target(at_once=4)
 
     shipped(tmp_path, target)
@@ -156,7 +156,7 @@ def test_a_file_that_was_cut_off_and_begun_anew_is_sent_from_its_beginning(tmp_p
     assert target.got == [b"a", b"X", b"Y", b"Z"]
 
 
-def test_a_copy_of_what_was_sent_is_not_sent_again(tmp_path: Path) -> None:
+def test_a_copy_of_a_sent_file_is_not_sent_again(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
     shipped(tmp_path, Target())
     (tmp_path / "events-copy.jsonl").write_bytes(b"a\nb\n")
@@ -181,7 +181,7 @@ def test_a_line_that_is_still_being_written_waits_for_its_end(tmp_path: Path) ->
     assert (second.unfinished, second.is_whole) == (0, True)
 
 
-def test_a_line_that_is_finished_in_a_moment_is_waited_for(tmp_path: Path) -> None:
+def test_a_line_that_is_finished_soon_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_bytes(b"a\nb")
     target, waits = Target(), list[float]()
@@ -190,8 +190,8 @@ def test_a_line_that_is_finished_in_a_moment_is_waited_for(tmp_path: Path) -> No
         waits.append(seconds)
         file.write_bytes(b"a\nbc\nd\n")
 
-    how = ShipmentOptions(transport=target, verify=verify, wait=wait, rng=Random(0))  # noqa: S311
-    report = ship(tmp_path, how)
+    options = ShipmentOptions(transport=target, verify=verify, wait=wait, rng=Random(0))  # noqa: S311
+    report = ship(tmp_path, options)
 
     assert target.got == [b"a", b"bc", b"d"]
     assert (report.unfinished, report.is_whole, len(waits)) == (0, True, 1)
@@ -199,7 +199,7 @@ def test_a_line_that_is_finished_in_a_moment_is_waited_for(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["events.jsonl", "events-20260522T100000Z-0001.jsonl"])
-def test_a_file_of_which_no_line_is_whole_is_told(tmp_path: Path, name: str) -> None:
+def test_a_file_without_a_complete_line_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b'{"cut off')
 
     report = shipped(tmp_path, Target())
@@ -209,18 +209,22 @@ def test_a_file_of_which_no_line_is_whole_is_told(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"a\n\n", b"a\n  ", b"\n\n  \n"])
-def test_blank_lines_are_no_unfinished_events(tmp_path: Path, content: bytes) -> None:
+def test_blank_lines_are_not_unfinished_events(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "events.jsonl").write_bytes(content)
 
     assert shipped(tmp_path, Target()).is_whole
 
 
-def test_a_line_that_was_cut_off_is_told_each_time_and_of_each_file(tmp_path: Path) -> None:
+def test_a_cut_off_line_is_reported_each_time_and_for_each_file(tmp_path: Path) -> None:
     (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\ncut")
     (tmp_path / "events.jsonl").write_bytes(b"d\nbad\ncut")
-    away: list[Outcome] = [Unavailable("no route")]
+    unavailable: list[Outcome] = [Unavailable("no route")]
 
-    reports = [shipped(tmp_path, Target()), shipped(tmp_path, Target(away, away, away)), shipped(tmp_path, Target())]
+    reports = [
+        shipped(tmp_path, Target()),
+        shipped(tmp_path, Target(unavailable, unavailable, unavailable)),
+        shipped(tmp_path, Target()),
+    ]
 
     assert [(report.unfinished, report.is_whole) for report in reports] == [(2, False)] * 3
     assert [(trouble.file, trouble.line) for trouble in reports[0].troubles if trouble.verdict == "unfinished"] == [
@@ -229,7 +233,7 @@ def test_a_line_that_was_cut_off_is_told_each_time_and_of_each_file(tmp_path: Pa
     ]
 
 
-def test_what_no_trusted_key_signed_is_held_back_and_what_is_refused_is_told(tmp_path: Path) -> None:
+def test_untrusted_events_are_held_back_and_refused_ones_are_reported(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\n\nbad\nb\nc\n")
     target = Target([Acknowledged(), Refused("422 run.runId: no UUID"), Acknowledged()])
 
@@ -243,7 +247,7 @@ def test_what_no_trusted_key_signed_is_held_back_and_what_is_refused_is_told(tmp
     assert (report.arrived, report.held_back, report.refused, report.is_whole) == (2, 1, 1, False)
 
 
-def test_what_must_be_sent_again_is_sent_before_what_is_behind_it(tmp_path: Path) -> None:
+def test_an_event_to_be_sent_again_is_sent_before_the_next(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\n")
     target = Target([Acknowledged(), Unavailable("busy"), Acknowledged()])
 
@@ -253,11 +257,11 @@ def test_what_must_be_sent_again_is_sent_before_what_is_behind_it(tmp_path: Path
     assert (report.arrived, report.left) == (3, 0)
 
 
-def test_a_service_that_stays_away_leaves_the_rest_for_the_next_shipment(tmp_path: Path) -> None:
+def test_if_the_service_stays_unavailable_the_rest_is_left_for_the_next_shipment(tmp_path: Path) -> None:
     (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\nc\nd\n")
     (tmp_path / "events.jsonl").write_bytes(b"e\n")
-    away: list[Outcome] = [Unavailable("no route")]
-    target = Target([Acknowledged()], away, away, away)
+    unavailable: list[Outcome] = [Unavailable("no route")]
+    target = Target([Acknowledged()], unavailable, unavailable, unavailable)
 
     first = shipped(tmp_path, target)
     second = shipped(tmp_path, target)
@@ -266,14 +270,14 @@ def test_a_service_that_stays_away_leaves_the_rest_for_the_next_shipment(tmp_pat
     assert (second.arrived, target.got) == (4, [b"a", b"b", b"c", b"d", b"e"])
 
 
-def test_what_did_not_arrive_is_told_again_until_it_has(tmp_path: Path) -> None:
+def test_events_that_did_not_arrive_are_reported_again_until_they_have(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nbad\nb\n")
     shipped(tmp_path, Target([Acknowledged(), Refused("422 run.runId: no UUID")]))
     (tmp_path / "events.jsonl").rename(tmp_path / "events-20260522T100000Z-0001.jsonl")
 
     second, third = shipped(tmp_path, Target()), shipped(tmp_path, Target())
-    again = shipped(tmp_path, Target(), from_start=True)
-    after = shipped(tmp_path, Target())
+    from_start = shipped(tmp_path, Target(), from_start=True)
+    afterwards = shipped(tmp_path, Target())
 
     assert second == third
     assert (second.arrived, second.held_back, second.refused, second.is_whole) == (0, 0, 0, False)
@@ -282,11 +286,16 @@ def test_what_did_not_arrive_is_told_again_until_it_has(tmp_path: Path) -> None:
         Trouble("events-20260522T100000Z-0001.jsonl", 2, "tampered", "changed", is_from_before=True),
         Trouble("events-20260522T100000Z-0001.jsonl", 3, "refused", "422 run.runId: no UUID", is_from_before=True),
     ]
-    assert (again.arrived, again.held_back, again.refused_before, again.held_back_before) == (2, 1, 0, 0)
-    assert (after.held_back_before, after.refused_before) == (1, 0)
+    assert (from_start.arrived, from_start.held_back, from_start.refused_before, from_start.held_back_before) == (
+        2,
+        1,
+        0,
+        0,
+    )
+    assert (afterwards.held_back_before, afterwards.refused_before) == (1, 0)
 
 
-def test_a_line_that_did_not_arrive_and_is_taken_out_counts_no_more(tmp_path: Path) -> None:
+def test_a_line_that_did_not_arrive_and_was_removed_is_no_longer_counted(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
     shipped(tmp_path, Target([Acknowledged(), Refused("422")]))
     (tmp_path / "events.jsonl").write_bytes(b"a\n")
@@ -294,7 +303,7 @@ def test_a_line_that_did_not_arrive_and_is_taken_out_counts_no_more(tmp_path: Pa
     assert shipped(tmp_path, Target()).is_whole
 
 
-def test_a_copy_does_not_count_twice_what_did_not_arrive(tmp_path: Path) -> None:
+def test_an_event_that_did_not_arrive_is_not_counted_twice_because_of_a_copy(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
     (tmp_path / "events-copy.jsonl").write_bytes(b"a\nb\n")
     first = shipped(tmp_path, Target([Acknowledged(), Refused("422")]))
@@ -305,17 +314,17 @@ def test_a_copy_does_not_count_twice_what_did_not_arrive(tmp_path: Path) -> None
     assert (second.refused, second.refused_before) == (0, 1)
 
 
-def test_what_was_held_back_behind_the_place_where_the_service_gave_out_counts_once(tmp_path: Path) -> None:
+def test_an_event_held_back_after_the_service_became_unavailable_is_counted_once(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"bad\na\nb\nbad\n")
-    away: list[Outcome] = [Unavailable("no route")]
-    shipped(tmp_path, Target([Acknowledged()], away, away, away))
+    unavailable: list[Outcome] = [Unavailable("no route")]
+    shipped(tmp_path, Target([Acknowledged()], unavailable, unavailable, unavailable))
 
     second = shipped(tmp_path, Target())
 
     assert (second.arrived, second.held_back_before, second.held_back) == (1, 1, 1)
 
 
-def test_of_very_many_that_did_not_arrive_each_counts_and_the_first_are_named(tmp_path: Path) -> None:
+def test_all_events_that_did_not_arrive_are_counted_and_the_first_are_listed(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"bad\n" * 300)
     shipped(tmp_path, Target())
 
@@ -325,7 +334,7 @@ def test_of_very_many_that_did_not_arrive_each_counts_and_the_first_are_named(tm
     assert [trouble.line for trouble in second.troubles] == [*range(1, 101)]
 
 
-def test_from_the_start_means_everything_again(tmp_path: Path) -> None:
+def test_from_start_sends_everything_again(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\n")
     shipped(tmp_path, Target())
     target = Target()
@@ -335,7 +344,7 @@ def test_from_the_start_means_everything_again(tmp_path: Path) -> None:
     assert target.got == [b"a"]
 
 
-def test_damaged_marks_are_told_and_not_guessed(tmp_path: Path) -> None:
+def test_damaged_marks_are_refused(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\n")
     shipped(tmp_path, Target())
     next(tmp_path.glob(".shipped-*.json")).write_text("{")
@@ -345,7 +354,7 @@ def test_damaged_marks_are_told_and_not_guessed(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["write", "ship", "away"]), max_size=30), st.integers(1, 4))
-def test_whatever_happens_in_between_every_event_arrives_once_and_in_order(
+def test_with_any_interruptions_every_event_arrives_once_and_in_order(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], at_once: int
 ) -> None:
     folder = tmp_path_factory.mktemp("lineage")
@@ -357,8 +366,10 @@ def test_whatever_happens_in_between_every_event_arrives_once_and_in_order(
             written.append(b"event %d" % len(written))
             assert writer.send(written[-1]) == Acknowledged()
         else:
-            away: list[Outcome] = [Unavailable("no route")]
-            target = Target(*([[Acknowledged()], away, away, away] if step == "away" else []), at_once=at_once)
+            unavailable: list[Outcome] = [Unavailable("no route")]
+            target = Target(
+                *([[Acknowledged()], unavailable, unavailable, unavailable] if step == "away" else []), at_once=at_once
+            )
             shipped(folder, target)
             arrived += target.got
     writer.close()

@@ -31,7 +31,7 @@ def delivered(spool: Spool) -> list[bytes]:
     return bodies
 
 
-def test_events_come_out_in_the_order_they_went_in(tmp_path: Path) -> None:
+def test_events_are_read_in_the_order_they_were_added(tmp_path: Path) -> None:
     spool = Spool(Claim.create(tmp_path))
     spool.add([outgoing(0), outgoing(1)])
     spool.add([outgoing(2)])
@@ -58,7 +58,7 @@ def test_a_spool_is_a_queue(actions: list[list[bytes] | None]) -> None:
     spool.close()
 
 
-def test_together_come_as_many_as_fit_and_one_at_least(tmp_path: Path) -> None:
+def test_peek_returns_as_many_events_as_fit_and_at_least_one(tmp_path: Path) -> None:
     spool = Spool(None)
     spool.add([Outgoing(0.0, b"x" * size) for size in (5, 1, 2, 3, 1)])
 
@@ -75,7 +75,7 @@ def test_together_come_as_many_as_fit_and_one_at_least(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_what_was_not_removed_is_there_after_closing_and_claiming_it_again(tmp_path: Path) -> None:
+def test_events_that_were_not_removed_are_there_after_closing_and_claiming_again(tmp_path: Path) -> None:
     first = Spool(Claim.create(tmp_path))
     first.add([outgoing(n) for n in range(3)])
     first.remove(first.peek(1, PLENTY))
@@ -90,7 +90,7 @@ def test_what_was_not_removed_is_there_after_closing_and_claiming_it_again(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_batch_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_batch_is_added_completely_or_not_at_all(tmp_path: Path) -> None:
     spool = Spool(Claim.create(tmp_path))
 
     with pytest.raises(UnavailableError):
@@ -101,7 +101,7 @@ def test_a_batch_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_a_large_spool_that_was_emptied_gives_its_room_back(tmp_path: Path) -> None:
+def test_an_emptied_large_spool_releases_its_disk_space(tmp_path: Path) -> None:
     claim = Claim.create(tmp_path)
     spool = Spool(claim)
     spool.add([outgoing(1, size=1 << 20) for _ in range(10)])
@@ -119,7 +119,7 @@ def test_a_large_spool_that_was_emptied_gives_its_room_back(tmp_path: Path) -> N
     spool.close()
 
 
-def test_a_claimed_directory_is_nobody_elses_until_it_is_released(tmp_path: Path) -> None:
+def test_a_claimed_directory_is_not_an_orphan_until_it_is_released(tmp_path: Path) -> None:
     claim = Claim.create(tmp_path)
     while_claimed = list(orphans(tmp_path))
 
@@ -132,14 +132,14 @@ def test_a_claimed_directory_is_nobody_elses_until_it_is_released(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_its_owner_may_look_into_a_claimed_directory(tmp_path: Path) -> None:
+def test_only_its_owner_can_read_a_claimed_directory(tmp_path: Path) -> None:
     claim = Claim.create(tmp_path)
 
     assert stat.S_IMODE(claim.path.stat().st_mode) == 0o700
     claim.remove()
 
 
-def test_orphans_come_oldest_first_and_strangers_are_let_be(tmp_path: Path) -> None:
+def test_orphans_are_listed_oldest_first_and_other_entries_are_ignored(tmp_path: Path) -> None:
     claims = [Claim.create(tmp_path) for _ in range(5)]
     for claim in reversed(claims):
         claim.release()
@@ -154,19 +154,19 @@ def test_orphans_come_oldest_first_and_strangers_are_let_be(tmp_path: Path) -> N
         claim.release()
 
 
-def test_what_was_set_aside_is_no_orphan(tmp_path: Path) -> None:
+def test_a_spool_that_was_set_aside_is_not_an_orphan(tmp_path: Path) -> None:
     aside = Claim.create(tmp_path).set_aside()
 
     assert aside.is_dir()
     assert list(orphans(tmp_path)) == []
 
 
-def test_a_directory_that_nobody_made_has_no_orphans(tmp_path: Path) -> None:
+def test_a_missing_directory_has_no_orphans(tmp_path: Path) -> None:
     assert list(orphans(tmp_path / "missing")) == []
 
 
 class Caller:
-    """Makes an overflow, and counts what it calls back."""
+    """Creates an overflow, and counts its callbacks."""
 
     def __init__(self, directory: Path, max_bytes: int = 1 << 20) -> None:
         self.wakes = 0
@@ -180,7 +180,7 @@ class Caller:
         self.losses += 1
 
 
-def test_the_overflow_gives_back_what_ran_over_and_keeps_no_file(tmp_path: Path) -> None:
+def test_the_overflow_returns_its_events_and_leaves_no_file(tmp_path: Path) -> None:
     caller = Caller(tmp_path)
     for n in range(600):
         caller.overflow.append(outgoing(n))
@@ -194,16 +194,16 @@ def test_the_overflow_gives_back_what_ran_over_and_keeps_no_file(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_overflow_keeps_a_batch_on_disk_until_the_next_is_asked_for(tmp_path: Path) -> None:
+def test_the_overflow_keeps_a_batch_on_disk_until_the_next_is_requested(tmp_path: Path) -> None:
     overflow = Caller(tmp_path).overflow
     overflow.append(outgoing(0))
 
     batches = overflow.take()
     assert next(batches).events == [outgoing(0)]
-    while_dealt_with = list(tmp_path.rglob("*.events"))
+    during_batch = list(tmp_path.rglob("*.events"))
     assert next(batches, None) is None
 
-    assert len(while_dealt_with) == 1
+    assert len(during_batch) == 1
     assert list(tmp_path.rglob("*.events")) == []
     overflow.close()
 
@@ -216,7 +216,7 @@ def test_an_event_written_over_several_lines_is_one_line_in_the_overflow(tmp_pat
     overflow.close()
 
 
-def test_the_overflow_is_bounded(tmp_path: Path) -> None:
+def test_the_overflow_has_a_size_limit(tmp_path: Path) -> None:
     caller = Caller(tmp_path, max_bytes=100)
     caller.overflow.append(outgoing(1, size=60))
 
@@ -230,7 +230,7 @@ def test_the_overflow_is_bounded(tmp_path: Path) -> None:
     caller.overflow.close()
 
 
-def test_what_nobody_took_from_an_overflow_is_left_to_the_next_process(tmp_path: Path) -> None:
+def test_events_left_in_an_overflow_are_for_the_next_process(tmp_path: Path) -> None:
     for n in range(2):
         overflow = Caller(tmp_path).overflow
         overflow.append(outgoing(n))
@@ -240,7 +240,7 @@ def test_what_nobody_took_from_an_overflow_is_left_to_the_next_process(tmp_path:
     assert list(left_behind(tmp_path)) == []
 
 
-def test_an_event_on_disk_that_was_changed_is_not_given_out(tmp_path: Path) -> None:
+def test_an_event_that_was_changed_on_disk_is_not_returned(tmp_path: Path) -> None:
     claim = Claim.create(tmp_path)
     spool = Spool(claim)
     spool.add([outgoing(1, size=100)])
@@ -254,14 +254,14 @@ def test_an_event_on_disk_that_was_changed_is_not_given_out(tmp_path: Path) -> N
     spool.close()
 
 
-def test_what_a_process_leaves_is_not_held_by_its_forked_children(tmp_path: Path) -> None:
+def test_a_forked_child_does_not_hold_its_parents_spool(tmp_path: Path) -> None:
     spool = Spool(Claim.create(tmp_path))
     spool.add([outgoing(1)])
-    holds, forked = os.pipe(), os.pipe()
+    held, forked = os.pipe(), os.pipe()
     if not (child := os.fork()):
         os.write(forked[1], b".")
-        os.close(holds[1])
-        os.read(holds[0], 1)
+        os.close(held[1])
+        os.read(held[0], 1)
         os._exit(0)
     os.read(forked[0], 1)
     assert list(orphans(tmp_path)) == []
@@ -269,16 +269,16 @@ def test_what_a_process_leaves_is_not_held_by_its_forked_children(tmp_path: Path
     spool.close()
 
     (claim,) = orphans(tmp_path)
-    left = Spool(claim)
-    assert delivered(left) == [b"1"]
-    left.close()
-    os.close(holds[1])
+    next_spool = Spool(claim)
+    assert delivered(next_spool) == [b"1"]
+    next_spool.close()
+    os.close(held[1])
     os.waitpid(child, 0)
-    for each in (holds[0], *forked):
+    for each in (held[0], *forked):
         os.close(each)
 
 
-def test_a_child_may_have_spools_though_it_was_forked_while_other_threads_were_in_theirs() -> None:
+def test_a_child_forked_while_other_threads_use_spools_can_have_its_own() -> None:
     program = """
 import os, threading
 from headwater.emit.spool import Outgoing, Spool
@@ -298,16 +298,16 @@ for _ in range(30):
     os.waitpid(child, 0)
 print("none hung")
 """
-    # In a session of its own: a child that hangs ends with it.
+    # In its own session, so that a hanging child is killed with it.
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
-            said, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
-            said = "hung"
+            output = "hung"
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
-    assert said == "none hung\n"
+    assert output == "none hung\n"

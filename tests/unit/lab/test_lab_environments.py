@@ -31,7 +31,7 @@ def test_a_changed_lock_is_installed_again_and_the_environment_has_nothing_of_ou
     assert (environments.folder_of("part", tmp_path) / "bin" / "python").resolve() == Path(sys.executable).resolve()
 
 
-def test_an_environment_whose_python_is_no_longer_there_is_made_anew(tmp_path: Path) -> None:
+def test_an_environment_whose_python_was_removed_counts_as_not_created(tmp_path: Path) -> None:
     _lock(tmp_path, "# nothing\n")
     environments.make("part", tmp_path)
     python = environments.folder_of("part", tmp_path) / "bin" / "python"
@@ -61,7 +61,7 @@ def test_packages_that_do_not_support_this_python_get_an_older_one(
     assert environments.is_created("part", tmp_path)
 
 
-def test_packages_that_do_not_support_any_python_here_are_refused_with_those_to_install(
+def test_packages_that_support_no_installed_python_are_refused_with_the_versions_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _lock(tmp_path, "# nothing\n")
@@ -73,7 +73,7 @@ def test_packages_that_do_not_support_any_python_here_are_refused_with_those_to_
         environments.make("part", tmp_path, newest_minor=older)
 
 
-def test_a_package_that_cannot_be_installed_is_told_with_the_lock_that_names_it(tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_installed_is_reported_with_its_lock(tmp_path: Path) -> None:
     _lock(tmp_path, "nowhere @ file:///nowhere --hash=sha256:" + "0" * 64 + "\n")
 
     with pytest.raises(SetupError, match=r"cannot install the packages in .*part/requirements\.lock"):
@@ -88,7 +88,7 @@ def test_without_the_projects_sources_the_missing_lock_is_named(tmp_path: Path) 
 
 
 def _lock(project: Path, text: str) -> Path:
-    """The lock of a part, written."""
+    """Write the lock of a part."""
     lock = project / "jvm" / "part" / "requirements.lock"
     lock.parent.mkdir(parents=True)
     lock.write_text(text)
@@ -96,7 +96,7 @@ def _lock(project: Path, text: str) -> Path:
 
 
 def _links(path: Path) -> Iterator[Path]:
-    """The link and those it leads through."""
+    """The link, and the further links that it leads to."""
     while path.is_symlink():
         yield path
         path = path.parent / path.readlink()

@@ -47,7 +47,7 @@ def test_a_changed_pom_is_fetched_again(tmp_path: Path) -> None:
     assert (before, fetched, jars.is_fetched("part", tmp_path)) == (False, True, False)
 
 
-def test_who_has_a_port_is_told_by_process_and_command() -> None:
+def test_the_owner_of_a_port_is_reported_by_process_and_command() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
@@ -57,13 +57,13 @@ def test_who_has_a_port_is_told_by_process_and_command() -> None:
     assert owner.startswith(f"process {os.getpid()} (")
 
 
-def test_an_unknown_lab_or_part_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_lab_or_part_is_refused_with_the_existing_ones(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no lab 'kafak'; the labs are kafka, flink"):
         Lab("kafak", tmp_path)
     with pytest.raises(NotFoundError, match="no part 'brocker'; its parts are broker, registry, s3, connect"):
         Lab("kafka", tmp_path).up(["brocker"], lambda _: None)
 
 
-def test_logs_of_a_part_that_never_started_are_an_error_that_says_so(tmp_path: Path) -> None:
+def test_the_logs_of_a_part_that_never_started_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="broker has no log: it was not started in"):
         Lab("kafka", tmp_path).log("broker")
