@@ -1,4 +1,4 @@
-"""A certificate that is renewed while its server runs; looked at as a client sees it, in memory."""
+"""A certificate that is renewed while its server runs, as a client sees it, in memory."""
 
 import ssl
 from contextlib import suppress
@@ -12,33 +12,33 @@ from tests.support.certificates import certificate
 
 
 def shown_by(server: ssl.SSLContext) -> str:
-    """The certificate that a client is shown, in PEM."""
+    """The certificate that a client receives, in PEM."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
-    asks = client.wrap_bio(to_client, to_server)
-    answers = server.wrap_bio(to_server, to_client, server_side=True)
-    for end in (asks, answers, asks):
+    client_side = client.wrap_bio(to_client, to_server)
+    server_side = server.wrap_bio(to_server, to_client, server_side=True)
+    for end in (client_side, server_side, client_side):
         with suppress(ssl.SSLWantReadError):
             end.do_handshake()
-    told = asks.getpeercert(binary_form=True)
-    assert told is not None
-    return ssl.DER_cert_to_PEM_cert(told)
+    received = client_side.getpeercert(binary_form=True)
+    assert received is not None
+    return ssl.DER_cert_to_PEM_cert(received)
 
 
-def test_a_renewed_certificate_is_shown_once_its_key_is_there_too(tmp_path: Path) -> None:
+def test_a_renewed_certificate_is_used_once_its_key_is_there_too(tmp_path: Path) -> None:
     path, key = certificate(tmp_path)
     (tmp_path / "new").mkdir()
     new, new_key = certificate(tmp_path / "new")
     old_text, new_text = path.read_text(), new.read_text()
-    used, served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), Certificate(path, key)
-    used.load_cert_chain(path, key)
+    context, watched = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), Certificate(path, key)
+    context.load_cert_chain(path, key)
     shown = []
 
     for change in (lambda: None, lambda: new.replace(path), key.unlink, lambda: new_key.replace(key)):
         change()
-        served.renew(used)
-        shown.append(shown_by(used))
+        watched.renew(context)
+        shown.append(shown_by(context))
 
     assert shown == [old_text, old_text, old_text, new_text]
 

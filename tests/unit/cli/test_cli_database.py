@@ -1,4 +1,4 @@
-"""A database's URL that cannot be read is told by what named it, and never shown."""
+"""A database's invalid URL is reported by the option or variable that gave it, and never shown."""
 
 import pytest
 from typer.testing import CliRunner
@@ -14,7 +14,7 @@ from headwater.errors import SetupError
         ("mysql://u:hu5h@db/lineage", "unknown scheme; expected postgresql://"),
     ],
 )
-def test_serve_refuses_what_is_no_url_of_postgresql_and_does_not_show_it(
+def test_serve_refuses_an_invalid_database_url_without_showing_it(
     url: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.setenv("HEADWATER_DATABASE_URL", url)
@@ -28,7 +28,7 @@ def test_serve_refuses_what_is_no_url_of_postgresql_and_does_not_show_it(
 
 
 @pytest.mark.parametrize(
-    ("command", "named"),
+    ("command", "source"),
     [
         (["serve", "--port", "0", "--database", "mysql://u:hu5h@db/x"], "--database"),
         (["serve", "--port", "0", "--database", "host=db password=hu5h"], "--database"),
@@ -41,8 +41,8 @@ def test_serve_refuses_what_is_no_url_of_postgresql_and_does_not_show_it(
         (["store", "copy", "x.db", "mysql://u:hu5h@db/x"], "TO"),
     ],
 )
-def test_what_is_wrong_with_a_database_is_told_by_what_named_it(
-    command: list[str], named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+def test_an_invalid_database_url_is_reported_with_its_option(
+    command: list[str], source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     monkeypatch.delenv("HEADWATER_DATABASE_URL", raising=False)
@@ -50,11 +50,11 @@ def test_what_is_wrong_with_a_database_is_told_by_what_named_it(
     result = CliRunner().invoke(app, command)
 
     assert isinstance(result.exception, SetupError)
-    assert str(result.exception).startswith(f"{named}: ")
+    assert str(result.exception).startswith(f"{source}: ")
     assert "hu5h" not in f"{result.exception} {result.output}"
 
 
-def test_what_is_wrong_with_a_database_of_the_environment_is_told_by_the_variable(
+def test_an_invalid_database_url_in_the_environment_is_reported_with_the_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
@@ -65,7 +65,7 @@ def test_what_is_wrong_with_a_database_of_the_environment_is_told_by_the_variabl
     assert str(result.exception).startswith("HEADWATER_DATABASE_URL: ")
 
 
-def test_the_help_of_serve_does_not_show_the_url_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_help_of_serve_does_not_show_the_configured_url(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_DATABASE_URL", "postgresql://u:hu5h@db/lineage")
 
     result = CliRunner().invoke(app, ["serve", "--help"])

@@ -1,4 +1,4 @@
-"""What a pipeline file's `lineage:` section says to the emitter."""
+"""The emitter's configuration from a pipeline file's `lineage:` section."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_every_setting_reaches_the_emitter() -> None:
 @pytest.mark.parametrize(
     ("transport", "http", "file"), [("http", True, False), ("file", False, True), ("both", True, True)]
 )
-def test_the_transport_says_which_are_used(transport: str, http: bool, file: bool) -> None:
+def test_the_transport_decides_which_configurations_are_used(transport: str, http: bool, file: bool) -> None:
     config = emit_config(LineageSpec(transport=transport), HOME)  # type: ignore[arg-type]  one of the three
 
     assert (config.http is not None, config.file is not None) == (http, file)

@@ -1,4 +1,4 @@
-"""The exit status of a command: 2 where it could not be done, 1 where it was and the answer is bad."""
+"""The exit status of a command: 2 if it could not be done, 1 if it was done with a negative result."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ TREE = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issub
 
 
 @pytest.mark.parametrize("kind", TREE)
-def test_only_what_was_looked_at_and_is_not_to_be_trusted_is_a_bad_answer(kind: type[HeadwaterError]) -> None:
+def test_only_an_untrusted_event_or_note_is_a_negative_result(kind: type[HeadwaterError]) -> None:
     assert status_of(kind("orders")) == (1 if issubclass(kind, TRUST) else 2)
 
 
@@ -39,7 +39,7 @@ def test_only_what_was_looked_at_and_is_not_to_be_trusted_is_a_bad_answer(kind: 
     ],
     ids=" ".join,
 )
-def test_what_could_not_be_done_exits_with_2(
+def test_a_command_that_could_not_be_done_exits_with_2(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def test_what_could_not_be_done_exits_with_2(
     ids=" ".join,
 )
 @pytest.mark.parametrize("value", ["inf", "1e300"])
-def test_a_time_that_no_clock_counts_exits_with_2(
+def test_an_infinite_or_huge_duration_exits_with_2(
     option: list[str], value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = status_of_call([*option, value], tmp_path, monkeypatch)
@@ -76,7 +76,7 @@ def test_a_time_that_no_clock_counts_exits_with_2(
     ],
     ids=["log redact", "sql run", "trace", "key revoke"],
 )
-def test_an_argument_that_is_no_text_exits_with_2(
+def test_an_argument_that_is_not_valid_text_exits_with_2(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HEADWATER_URL", "http://127.0.0.1:9")
@@ -87,29 +87,29 @@ def test_an_argument_that_is_no_text_exits_with_2(
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_what_nobody_expected_is_told_whole_and_exits_with_a_status_of_its_own(
+def test_an_unexpected_error_is_shown_with_its_traceback_and_has_its_own_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "headwater.cli.lint", None)  # an installation that lacks it
 
     status = status_of_call(["lint", "orders.yaml"], tmp_path, monkeypatch)
 
-    *trace, error, told = capsys.readouterr().err.splitlines()
+    *trace, error, message = capsys.readouterr().err.splitlines()
     assert status == 70
     assert trace[0] == "Traceback (most recent call last):"
     assert error.startswith("ModuleNotFoundError: ")
-    assert told == "headwater: this is a bug in Headwater; please report it with the lines above"
+    assert message == "headwater: this is a bug in Headwater; please report it with the lines above"
 
 
 def status_of_call(arguments: list[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     monkeypatch.setenv("HEADWATER_HOME", str(home))
     monkeypatch.setattr("sys.argv", ["headwater", *arguments])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         program.main()
-    return ended.value.code
+    return exit_info.value.code
 
 
-def test_no_command_has_statuses_of_its_own() -> None:
+def test_no_command_has_its_own_exit_statuses() -> None:
     folder = Path(program.__file__).parent
 
     own = [path.name for path in folder.rglob("*.py") if re.search(r"Exit\([12]\b|exit\([12]\b", path.read_text())]

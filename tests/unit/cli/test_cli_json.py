@@ -1,4 +1,4 @@
-"""Every command that tells what a script would read takes `--json`."""
+"""Every command with output that a script would read has `--json`."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from headwater.signing.keyfile import load_or_create
 from tests.unit.docs.test_docs_commands import COMMANDS
 
 WITHOUT = {
-    "goes on until it is stopped, and says one line once it is ready": {
+    "runs until it is stopped, and prints one line once it is ready": {
         ("serve",),
         ("agent",),
         ("demo",),
@@ -22,7 +22,7 @@ WITHOUT = {
     },
     "prints a log, line by line, as a program wrote it": {("job", "logs"), ("lab", "logs")},
     "prints rows, as CSV": {("sql", "run")},
-    "tells nothing but how far it is, on standard error": {("lab", "fetch"), ("lab", "down")},
+    "prints only its progress, on standard error": {("lab", "fetch"), ("lab", "down")},
 }
 
 FILE = """
@@ -35,9 +35,9 @@ dashboards:
 """
 
 
-def told(*arguments: str) -> object:
-    done = CliRunner().invoke(app, [*arguments, "--json"])
-    return json.loads(done.stdout)
+def json_of(*arguments: str) -> object:
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    return json.loads(result.stdout)
 
 
 @pytest.fixture(autouse=True)
@@ -46,14 +46,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_command_takes_json_but_those_that_have_a_reason() -> None:
+def test_every_command_has_json_except_those_with_a_reason() -> None:
     without = {path for path, command in COMMANDS.items() if not any("--json" in each.opts for each in command.params)}
 
     assert without == set().union(*WITHOUT.values())
 
 
-def test_the_key_is_told_as_json(home: Path) -> None:
-    shown = told("key", "show")
+def test_the_key_is_printed_as_json(home: Path) -> None:
+    shown = json_of("key", "show")
 
     key = load_or_create(home)
     assert isinstance(shown, dict)
@@ -61,25 +61,25 @@ def test_the_key_is_told_as_json(home: Path) -> None:
     assert [*shown] == ["nodeId", "keyId", "publicKey"]
 
 
-def test_a_token_is_told_as_json_with_when_it_ends() -> None:
-    made = told("key", "token", "--node", "edge-1")
+def test_a_token_is_printed_as_json_with_its_end() -> None:
+    token = json_of("key", "token", "--node", "edge-1")
 
-    assert isinstance(made, dict)
-    assert len(made["token"]) == 43
-    assert made["nodeId"] == "edge-1"
-    assert made["until"].endswith("Z")
+    assert isinstance(token, dict)
+    assert len(token["token"]) == 43
+    assert token["nodeId"] == "edge-1"
+    assert token["until"].endswith("Z")
 
 
-def test_queries_that_cannot_be_read_are_told_as_json(tmp_path: Path) -> None:
+def test_queries_that_cannot_be_parsed_are_printed_as_json(tmp_path: Path) -> None:
     (file := tmp_path / "dashboards.yaml").write_text(FILE)
 
-    (fault,) = told("dashboards", "lint", str(file))  # type: ignore[misc]
+    (fault,) = json_of("dashboards", "lint", str(file))  # type: ignore[misc]
 
     assert (fault["line"], fault["dashboard"], fault["query"]) == (7, "revenue", "bad")
     assert fault["message"]
 
 
-def test_where_every_query_can_be_read_the_list_is_empty(tmp_path: Path) -> None:
+def test_if_every_query_can_be_parsed_the_list_is_empty(tmp_path: Path) -> None:
     (file := tmp_path / "dashboards.yaml").write_text(FILE.replace("SELECT FROM WHERE", "SELECT 1"))
 
-    assert told("dashboards", "lint", str(file)) == []
+    assert json_of("dashboards", "lint", str(file)) == []

@@ -1,4 +1,4 @@
-"""The name under which a log or a witness signs: looked at before anything is written."""
+"""The name with which a log or a witness signs: checked before anything is written."""
 
 from pathlib import Path
 
@@ -19,41 +19,43 @@ EXPECTED = "expected a name without white space or plus signs, like lineage.exam
 @pytest.mark.parametrize(
     ("command", "option"), [(["serve", "--port", "0"], "--log-name"), (WITNESS, "--name")], ids=["serve", "witness"]
 )
-def test_a_name_that_is_none_is_refused_before_anything_is_written(
+def test_an_invalid_name_is_refused_before_anything_is_written(
     command: list[str], option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
 
-    told = CliRunner().invoke(app, [*command, option, name])
+    result = CliRunner().invoke(app, [*command, option, name])
 
-    assert isinstance(told.exception, InvalidInputError)
-    assert str(told.exception) == f"{option}: {EXPECTED}"
+    assert isinstance(result.exception, InvalidInputError)
+    assert str(result.exception) == f"{option}: {EXPECTED}"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_name_from_the_environment_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_name_in_the_environment_is_reported_with_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HEADWATER_LOG_NAME", "a b")
 
-    told = CliRunner().invoke(app, ["serve", "--port", "0"])
+    result = CliRunner().invoke(app, ["serve", "--port", "0"])
 
-    assert str(told.exception) == f"HEADWATER_LOG_NAME: {EXPECTED}"
+    assert str(result.exception) == f"HEADWATER_LOG_NAME: {EXPECTED}"
 
 
-def test_another_name_than_that_of_the_key_is_refused_before_a_store_is_made(
+def test_a_name_other_than_the_keys_is_refused_before_a_store_is_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, "old.example.org", "")
 
-    told = CliRunner().invoke(app, ["serve", "--port", "0", "--log-name", "new.example.org"])
+    result = CliRunner().invoke(app, ["serve", "--port", "0", "--log-name", "new.example.org"])
 
-    assert "signs as old.example.org, which cannot be changed to new.example.org" in str(told.exception)
+    assert "signs as old.example.org, which cannot be changed to new.example.org" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["keys"]
 
 
 @pytest.mark.parametrize("key", [log_key, witness_key])
-def test_no_key_is_made_under_a_name_that_is_none(key: object, tmp_path: Path) -> None:
+def test_no_key_is_created_with_an_invalid_name(key: object, tmp_path: Path) -> None:
     assert callable(key)
     with pytest.raises(InvalidInputError, match=EXPECTED):
         key(tmp_path, "", "lineage.example.org")

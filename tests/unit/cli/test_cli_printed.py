@@ -1,4 +1,4 @@
-"""What commands print for people goes one way, on which nothing from an event keeps its power over the terminal."""
+"""All output for people is escaped in one place, so that text from an event cannot control the terminal."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ from headwater.cli.printed import Line, harmless
 
 ROOM = Path(printed.__file__).parent
 OF_MACHINES = ("json.dumps(", "orjson.dumps(", "write_jwks(", "nl=False")
-"""How what is printed begins that is JSON; or that nothing is."""
+"""The beginnings of calls that print JSON, or no line."""
 FOR_PEOPLE = {"rich.text", "rich.markup"}
 
 
@@ -26,7 +26,7 @@ FOR_PEOPLE = {"rich.text", "rich.markup"}
         ("naïve 魚 👩\u200d💻 🏴󠁧󠁢󠁥󠁮󠁧󠁿 मछली\u00a0\u3000\t|", "naïve 魚 👩\u200d💻 🏴󠁧󠁢󠁥󠁮󠁧󠁿 मछली\u00a0\u3000\t|"),
     ],
 )
-def test_only_what_steers_is_spelled_out(text: str, shown: str) -> None:
+def test_only_control_characters_are_escaped(text: str, shown: str) -> None:
     assert harmless(text) == shown
 
 
@@ -40,8 +40,8 @@ def test_a_line_in_colours_stays_one_line() -> None:
     assert captured.get() == "\x1b[1ma\\x1bb\\n\x1b[0m\x1b[1;31mc\\x1b\\nd\x1b[0m\x1b[1m\\x07\x1b[0m\n"
 
 
-def test_every_command_prints_words_that_way() -> None:
-    others = [f"{path.name}: {told}" for path in sorted(ROOM.rglob("*.py")) for told in _prints(path)]
+def test_every_command_prints_text_through_it() -> None:
+    others = [f"{path.name}: {call}" for path in sorted(ROOM.rglob("*.py")) for call in _prints(path)]
 
     assert others == []
 

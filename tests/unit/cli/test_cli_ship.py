@@ -1,4 +1,4 @@
-"""`headwater ship`, and `headwater flink run`: what they say of what they are given."""
+"""`headwater ship` and `headwater flink run`: their output for given files."""
 
 import json
 from pathlib import Path
@@ -17,27 +17,27 @@ from tests.support.app import event
 @pytest.mark.parametrize(
     "url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://lineage:99999999", "http://", ""]
 )
-def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", url], env={"COLUMNS": "200"})
+def test_an_invalid_url_is_refused(tmp_path: Path, url: str) -> None:
+    result = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", url], env={"COLUMNS": "200"})
 
-    assert told.exit_code == 2
-    assert f"--url: {url!r} is not a URL like https://lineage.example.org" in told.output
+    assert result.exit_code == 2
+    assert f"--url: {url!r} is not a URL like https://lineage.example.org" in result.output
 
 
-def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_back_events_are_reported_with_how_to_send_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
-    stranger = NodeKey.from_seed("node-1", bytes(range(32)))
-    signed = sign_event(json.dumps(event()).encode(), stranger)
+    other_key = NodeKey.from_seed("node-1", bytes(range(32)))
+    signed = sign_event(json.dumps(event()).encode(), other_key)
     (tmp_path / "events.jsonl").write_bytes(signed + b"\n")
 
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
+    result = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
-    assert told.exit_code == 1
-    assert "0 arrived, 1 held back, 0 refused; once --keys contains its key, --from-start sends it" in told.stdout
+    assert result.exit_code == 1
+    assert "0 arrived, 1 held back, 0 refused; once --keys contains its key, --from-start sends it" in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("shipped", "told"),
+    ("shipped", "output"),
     [
         (
             Shipped(left=3, why="401"),
@@ -70,13 +70,11 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         ),
     ],
 )
-def test_what_did_not_arrive_is_told_with_what_to_do_next(shipped: Shipped, told: str) -> None:
-    assert told in _in_words(shipped)
+def test_events_that_did_not_arrive_are_reported_with_a_remedy(shipped: Shipped, output: str) -> None:
+    assert output in _in_words(shipped)
 
 
-def test_what_did_not_arrive_is_no_success_the_next_time_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_that_did_not_arrive_fail_the_next_shipment_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
     command = ["ship", str(tmp_path), "--url", "http://127.0.0.1:9", "--json"]
@@ -96,32 +94,32 @@ def test_what_did_not_arrive_is_no_success_the_next_time_either(
     ]
 
 
-def test_a_line_that_was_cut_off_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cut_off_line_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()))
     command = ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"]
 
-    words, wire = CliRunner().invoke(app, command), CliRunner().invoke(app, [*command, "--json"])
+    as_text, as_json = CliRunner().invoke(app, command), CliRunner().invoke(app, [*command, "--json"])
 
-    assert (words.exit_code, wire.exit_code) == (1, 1)
-    assert "0 arrived, 0 held back, 0 refused, 1 unfinished: truncated, or still being written" in words.stdout
-    told = json.loads(wire.stdout)
-    assert told["unfinishedLines"] == 1
-    assert [(each["file"], each["line"], each["verdict"]) for each in told["troubles"]] == [
+    assert (as_text.exit_code, as_json.exit_code) == (1, 1)
+    assert "0 arrived, 0 held back, 0 refused, 1 unfinished: truncated, or still being written" in as_text.stdout
+    answer = json.loads(as_json.stdout)
+    assert answer["unfinishedLines"] == 1
+    assert [(each["file"], each["line"], each["verdict"]) for each in answer["troubles"]] == [
         ("events.jsonl", 1, "unfinished")
     ]
 
 
-def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsigned_events_are_held_back_with_any_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
 
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
+    result = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
-    assert told.stdout.endswith("0 arrived, 1 held back, 0 refused\n")
+    assert result.stdout.endswith("0 arrived, 1 held back, 0 refused\n")
 
 
-def test_a_file_for_flink_that_is_not_there_is_told_so(tmp_path: Path) -> None:
-    told = CliRunner().invoke(app, ["flink", "run", str(tmp_path / "orders.sql")])
+def test_a_missing_file_for_flink_is_reported(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["flink", "run", str(tmp_path / "orders.sql")])
 
-    assert str(told.exception) == f"{tmp_path / 'orders.sql'}: no such file"
+    assert str(result.exception) == f"{tmp_path / 'orders.sql'}: no such file"

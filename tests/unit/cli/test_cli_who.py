@@ -1,4 +1,4 @@
-"""Who gives an order, where the system has no name for them."""
+"""The name of the user of a command, if the system has none."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""Commands and options that documentation, help, errors and the page show are there."""
+"""Commands and options in documentation, help, errors and the page exist."""
 
 import ast
 import re
@@ -15,12 +15,12 @@ from tests.unit.docs.test_docs_links import PAGES, ROOT
 
 SHOWN = re.compile(r"`(?:[A-Z_]+=\S+ )*(headwater [^`]+)`|^    (?:[A-Z_]+=\S+ )*(headwater [a-z].*)$", re.MULTILINE)
 EXAMPLE = re.compile(r"Example: (?:[A-Z_]+=\S+ )?(headwater .+)")
-NO_COMMAND = "headwater record v1"  # the words before what a record's signature covers
+NO_COMMAND = "headwater record v1"  # the context before the signed bytes of a record
 IN_TEXT = re.compile(r"(?<![\w./'@-])(headwater [a-z][^`\n]*)")
 IN_PAGE = re.compile(r"(?:<code>|`)(headwater [a-z][^`<{]*)")
 NO_COMMANDS = ("headwater operator", "headwater segment 1", "headwater names that are not shown")
-"""Beginnings of texts that are no calls: first lines of what is signed or stored, and a name inside the service."""
-DOCS = [page for page in PAGES if page.name != "CHANGELOG.md"]  # it tells of what was
+"""Beginnings of texts that are not calls: first lines of signed or stored data, and a name inside the service."""
+DOCS = [page for page in PAGES if page.name != "CHANGELOG.md"]  # it describes former versions
 
 
 def commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401  the click within typer
@@ -35,7 +35,7 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
 def unknown(line: str) -> list[str]:
-    """What of a line is neither a command nor an option of it; nothing if it names no command."""
+    """The parts of a line that are neither a command nor its option; empty if it does not name a command."""
     words = shlex.split(re.split(r" #|\[|\|", line)[0].replace("'", "").replace('"', "").rstrip("\\& "))[1:]
     path = next((tuple(words[:length]) for length in (3, 2, 1) if tuple(words[:length]) in COMMANDS), None)
     if path is None:
@@ -43,19 +43,19 @@ def unknown(line: str) -> list[str]:
         named = tuple(word for word in words if re.fullmatch(r"[a-z][a-z-]*", word))
         return [] if not words or words[0].startswith("-") or named in groups or words == ["…"] else [line]
     options = {option for each in COMMANDS[path].params for option in (*each.opts, *each.secondary_opts)}
-    given = [word.partition("=")[0] for word in words[len(path) :] if re.match(r"--?[a-z]", word)]
-    return [f"{line}: {option}" for option in given if option not in {*options, "--help"}]
+    options_given = [word.partition("=")[0] for word in words[len(path) :] if re.match(r"--?[a-z]", word)]
+    return [f"{line}: {option}" for option in options_given if option not in {*options, "--help"}]
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_and_option_that_a_page_shows_is_there(page: Any) -> None:  # noqa: ANN401
-    lines = [one or other for one, other in SHOWN.findall(page.read_text())]
+def test_every_command_and_option_on_a_page_exists(page: Any) -> None:  # noqa: ANN401
+    lines = [first or second for first, second in SHOWN.findall(page.read_text())]
 
     assert [fault for line in lines if line != NO_COMMAND for fault in unknown(line)] == []
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_every_help_has_an_example_of_its_own_command(path: tuple[str, ...]) -> None:
+def test_every_help_has_an_example_of_its_command(path: tuple[str, ...]) -> None:
     [example, *_] = EXAMPLE.findall(COMMANDS[path].help or "")
 
     assert example.split()[1 : 1 + len(path)] == [*path]
@@ -64,7 +64,7 @@ def test_every_help_has_an_example_of_its_own_command(path: tuple[str, ...]) -> 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the examples read is there, in the working folder."""
+    """The files that the examples read, in the working folder."""
     (tmp_path / "lineage").mkdir()
     for name in ("events.jsonl", "may.zip"):
         (tmp_path / name).touch()
@@ -73,7 +73,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_every_example_is_a_call_that_its_command_takes(path: tuple[str, ...]) -> None:
+def test_every_example_is_a_valid_call(path: tuple[str, ...]) -> None:
     [example, *_] = EXAMPLE.findall(COMMANDS[path].help or "")
     call = example.partition(" > ")[0].replace("/media/usb/", "").replace("$(date +%F)", "2026-05-22")
 
@@ -81,7 +81,7 @@ def test_every_example_is_a_call_that_its_command_takes(path: tuple[str, ...]) -
 
 
 def texts(source: Path) -> Iterator[str]:
-    """The texts of a Python file; X stands for what is put into one."""
+    """The string literals of a Python file, with X in place of interpolated values."""
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
@@ -89,7 +89,7 @@ def texts(source: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_every_command_that_a_text_of_ours_names_is_there() -> None:
+def test_every_command_in_our_texts_exists() -> None:
     sources = sorted((ROOT / "src").rglob("*.py"))
     named = {(source.name, line) for source in sources for text in texts(source) for line in IN_TEXT.findall(text)}
     calls = [(name, line) for name, line in sorted(named) if not line.startswith(NO_COMMANDS)]
@@ -98,7 +98,7 @@ def test_every_command_that_a_text_of_ours_names_is_there() -> None:
     assert [(name, fault) for name, line in calls for fault in unknown(line)] == []
 
 
-def test_every_command_that_the_page_or_a_plugin_names_is_there() -> None:
+def test_every_command_in_the_page_or_a_plugin_exists() -> None:
     sources = [*(ROOT / "web" / "src").rglob("*.ts*"), *(ROOT / "jvm").glob("*/src/**/*.java")]
     named = {(source.name, line) for source in sources for line in IN_PAGE.findall(source.read_text())}
 
@@ -106,7 +106,7 @@ def test_every_command_that_the_page_or_a_plugin_names_is_there() -> None:
     assert [(name, fault) for name, line in sorted(named) for fault in unknown(line)] == []
 
 
-def test_a_command_or_an_option_that_is_not_there_is_found() -> None:
+def test_a_missing_command_or_option_is_found() -> None:
     assert unknown("headwater run orders.yaml --sett a=b") == ["headwater run orders.yaml --sett a=b: --sett"]
     assert unknown("headwater runn orders.yaml") == ["headwater runn orders.yaml"]
     assert unknown("headwater access key create a --role read") == []

@@ -5,7 +5,7 @@ from headwater.model.names import DatasetId
 from tests.unit.docs.test_docs_links import ROOT
 
 
-def test_the_event_of_the_readme_makes_what_the_readme_asks_for() -> None:
+def test_the_readmes_event_has_the_readmes_job_and_datasets() -> None:
     event = parse_event((ROOT / "docs" / "event.json").read_bytes())
 
     assert isinstance(event, RunEvent)

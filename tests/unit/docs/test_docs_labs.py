@@ -1,4 +1,4 @@
-"""The pipelines of the labs are what `headwater run` takes, and lint has nothing to say of them."""
+"""The labs' pipelines and dashboards are valid."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ PIPELINES = sorted(path for path in LABS.glob("*/*.yaml") if path.name != DASHBO
 
 
 @pytest.mark.parametrize("path", PIPELINES, ids=lambda path: path.name)
-def test_a_lab_s_pipeline_passes_lint(path: Path) -> None:
+def test_a_labs_pipeline_passes_lint(path: Path) -> None:
     assert lint_pipeline(path) == ()
 
 
-def test_a_lab_s_dashboards_are_what_headwater_dashboards_takes() -> None:
+def test_a_labs_dashboards_are_valid() -> None:
     read = read_dashboards(LABS / "02-end-to-end" / DASHBOARDS)
 
     assert [dashboard.name for dashboard in read.dashboards] == ["revenue"]

@@ -1,4 +1,4 @@
-"""The docstring of a package is the room's map: whoever looks for a module finds it there."""
+"""The docstring of a package is its map: it lists every module."""
 
 import ast
 import re
@@ -8,11 +8,11 @@ import pytest
 
 PACKAGE = Path(__file__).parents[3] / "src" / "headwater"
 MODULES_WITHOUT_MAP = 4
-"""Up to so many modules are found without a map; one line says what they are for."""
+"""Packages with up to this many modules need no map; one line describes them."""
 
 
 def modules_of(room: Path) -> list[str]:
-    """The modules and packages that are in it."""
+    """Its modules and packages."""
     packages = {path.parent.name for path in room.glob("*/__init__.py")}
     return sorted(packages | {path.stem for path in room.glob("*.py")} - {"__init__"})
 
@@ -22,7 +22,7 @@ def map_of(room: Path) -> str:
 
 
 def entry(module: str) -> re.Pattern[str]:
-    """A module's place in a map: first in a line, in a column or after a semicolon, and then what it is; or quoted."""
+    """A module's entry in a map: first in a line, in a column or after a semicolon, with its description; or quoted."""
     return re.compile(rf"(?:^ *|; |   ){re.escape(module)}(?:\.py)?(?::|  |\n)|`{re.escape(module)}`", re.MULTILINE)
 
 
@@ -34,13 +34,13 @@ ROOMS = [
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
-def test_the_map_of_a_room_names_every_module_in_it(room: Path) -> None:
-    told = map_of(room) + "\n"
+def test_a_packages_map_lists_every_module(room: Path) -> None:
+    map_text = map_of(room) + "\n"
 
-    assert [module for module in modules_of(room) if not entry(module).search(told)] == []
+    assert [module for module in modules_of(room) if not entry(module).search(map_text)] == []
 
 
-def test_the_map_in_the_readme_names_every_room() -> None:
+def test_the_readmes_map_lists_every_package() -> None:
     readme = (PACKAGE.parents[1] / "README.md").read_text()
 
     assert [room for room in modules_of(PACKAGE) if f"src/headwater/{room} " not in readme] == []
@@ -50,7 +50,7 @@ ENTRY_ALONE = re.compile(r"^ *(\w+)(?:\.py)?  +\S", re.MULTILINE)
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
-def test_the_map_of_a_room_names_no_module_that_is_gone(room: Path) -> None:
+def test_a_packages_map_lists_no_missing_module(room: Path) -> None:
     named = set(ENTRY_ALONE.findall(map_of(room)))
 
     assert named - set(modules_of(room)) == set()

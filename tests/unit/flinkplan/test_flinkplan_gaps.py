@@ -14,20 +14,20 @@ def _input(index: int) -> dict[str, Any]:
 
 
 def _project(below: dict[str, Any], *expressions: dict[str, Any]) -> dict[str, Any]:
-    names = [f"x{at}" for at in range(len(expressions))]
+    names = [f"x{index}" for index in range(len(expressions))]
     return {"kind": "LogicalProject", "columns": names, "inputs": [below], "expressions": list(expressions)}
 
 
-def test_an_unknown_operator_spoils_every_column_that_comes_out_of_it_and_the_rows() -> None:
-    strange = {"kind": "LogicalTomorrow", "columns": ["a", "b"], "inputs": [_SCAN]}
+def test_an_unknown_operator_is_a_gap_for_all_its_columns_and_the_rows() -> None:
+    unknown = {"kind": "LogicalTomorrow", "columns": ["a", "b"], "inputs": [_SCAN]}
 
-    found = lineage(_project(strange, _input(0), {"kind": "literal"}), ["one", "two"])
+    found = lineage(_project(unknown, _input(0), {"kind": "literal"}), ["one", "two"])
 
     assert found.columns == {"one": frozenset(), "two": frozenset()}
     assert found.gaps == (Gap("LogicalTomorrow", frozenset({"one"}), True, _T),)
 
 
-def test_an_unknown_expression_spoils_its_own_column_only() -> None:
+def test_an_unknown_expression_is_a_gap_for_its_own_column_only() -> None:
     unknown = {"kind": "call", "op": "F", "args": [_input(0), {"kind": "unknown", "class": "RexTomorrow"}]}
 
     found = lineage(_project(_SCAN, unknown, _input(1)), ["one", "two"])
@@ -36,7 +36,7 @@ def test_an_unknown_expression_spoils_its_own_column_only() -> None:
     assert found.gaps == (Gap("LogicalProject", frozenset({"one"}), False, _T),)
 
 
-def test_a_gap_whose_columns_are_dropped_again_is_none() -> None:
+def test_a_gap_whose_columns_are_dropped_is_not_reported() -> None:
     unknown = {"kind": "unknown", "class": "RexTomorrow"}
 
     found = lineage(_project(_project(_SCAN, unknown, _input(1)), _input(1)), ["one"])
@@ -44,7 +44,7 @@ def test_a_gap_whose_columns_are_dropped_again_is_none() -> None:
     assert (found.gaps, texts(found.columns["one"])) == ((), {"t.b"})
 
 
-def test_a_function_of_whole_tables_is_not_guessed_at() -> None:
+def test_a_function_of_whole_tables_is_a_gap() -> None:
     call = {"kind": "call", "op": "ML_PREDICT", "args": [{"kind": "call", "op": "TABLE", "args": []}]}
     function = {"kind": "LogicalTableFunctionScan", "columns": ["a", "b", "score"], "inputs": [_SCAN], "call": call}
 
@@ -53,7 +53,7 @@ def test_a_function_of_whole_tables_is_not_guessed_at() -> None:
     assert found.gaps == (Gap("LogicalTableFunctionScan", frozenset({"a", "b", "score"}), True, _T),)
 
 
-def test_a_function_of_values_makes_its_columns_and_rows_from_all_of_them() -> None:
+def test_a_function_of_values_derives_its_columns_and_rows_from_all_of_them() -> None:
     call = {
         "kind": "call",
         "op": "split",
@@ -77,12 +77,14 @@ def test_a_function_of_values_makes_its_columns_and_rows_from_all_of_them() -> N
     )
 
 
-def test_a_collection_decides_how_many_rows_there_are_unless_the_query_says_it() -> None:
+def test_a_collection_from_data_is_an_input_of_the_rows_and_a_fixed_one_is_not() -> None:
     pair = {"kind": "call", "op": "ARRAY", "args": [_input(0), _input(1)]}
 
     from_data, fixed = (
-        lineage({"kind": "Uncollect", "columns": ["x"], "inputs": [_project(_SCAN, one)], "ordinality": False}, ["x"])
-        for one in (_input(0), pair)
+        lineage(
+            {"kind": "Uncollect", "columns": ["x"], "inputs": [_project(_SCAN, argument)], "ordinality": False}, ["x"]
+        )
+        for argument in (_input(0), pair)
     )
 
     assert (texts(from_data.columns["x"]), texts(from_data.dataset)) == ({"t.a TRANSFORMATION"}, {"t.a JOIN"})
@@ -108,7 +110,7 @@ def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
     assert found.gaps == (Gap("a plan nested too deeply", frozenset({"one", "two"}), True, _T),)
 
 
-def test_columns_of_what_is_no_dataset_count_as_literals() -> None:
+def test_columns_of_a_table_that_is_not_a_dataset_count_as_literals() -> None:
     found = column_lineage(_SCAN, ["a", "b"], lambda _: None)
 
     assert (found.columns, found.gaps) == ({"a": frozenset(), "b": frozenset()}, ())

@@ -1,4 +1,4 @@
-"""Which page comes next: for each way in which APIs hand out their records."""
+"""The next page, for each way in which APIs return records in pages."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def test_without_paging_there_is_one_page() -> None:
     assert next_page(page, None, 100, [], None) is None
 
 
-def test_pages_are_counted_until_one_is_not_full() -> None:
+def test_pages_are_read_until_one_is_not_full() -> None:
     paging = Paging(by="page", parameter="p", first=0, size=2, size_parameter="limit")
     first = first_page(URL, {"day": "1"}, paging)
 
@@ -45,7 +45,7 @@ def test_a_cursor_is_followed_until_there_is_none() -> None:
         assert next_page(second, paging, 2, end, None) is None
 
 
-def test_a_link_is_followed_on_the_same_host_alone() -> None:
+def test_a_link_is_followed_only_on_the_same_host() -> None:
     paging = Paging(by="link")
     first = first_page(URL, {"day": "1"}, paging)
 
@@ -58,31 +58,31 @@ def test_a_link_is_followed_on_the_same_host_alone() -> None:
 
 
 @given(st.lists(st.integers()), st.integers(1, 5), st.booleans())
-def test_offsets_hand_out_every_record_once(everything: list[int], size: int, is_size_told: bool) -> None:
-    paging = Paging(by="offset", size=size if is_size_told else None)
-    page, got = first_page(URL, {}, paging), []
+def test_offsets_read_every_record_once(all_records: list[int], size: int, has_size: bool) -> None:
+    paging = Paging(by="offset", size=size if has_size else None)
+    page, read = first_page(URL, {}, paging), []
 
     while page is not None:
-        at = int(page.params["offset"])
-        records = everything[at : at + size]
-        got += records
+        offset = int(page.params["offset"])
+        records = all_records[offset : offset + size]
+        read += records
         page = next_page(page, paging, len(records), records, None)  # type: ignore[assignment]
 
-    assert got == everything
+    assert read == all_records
 
 
 @pytest.mark.parametrize(
-    ("answer", "where", "told"),
+    ("answer", "path", "message"),
     [
         ({"data": []}, None, "no list at its top"),
         ({"data": {}}, "data.items", "no list at data.items"),
         ([1], None, "expected objects"),
     ],
 )
-def test_an_answer_that_is_not_as_was_said_is_refused(answer: Any, where: str | None, told: str) -> None:  # noqa: ANN401
-    with pytest.raises(InvalidInputError, match=told):
-        records_of(answer, where)
+def test_an_answer_without_the_configured_records_is_refused(answer: Any, path: str | None, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(InvalidInputError, match=message):
+        records_of(answer, path)
 
 
-def test_records_are_found_where_they_stand() -> None:
+def test_records_are_found_at_the_configured_path() -> None:
     assert records_of({"data": {"items": [{"id": 1}]}}, "data.items") == [{"id": 1}]

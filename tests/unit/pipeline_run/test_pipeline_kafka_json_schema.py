@@ -27,17 +27,17 @@ def version(number: int, properties: object) -> Version:
         (True, "STRING"),
     ],
 )
-def test_a_property_has_one_type_or_is_kept_as_text(schema: object, column: str) -> None:
+def test_a_property_without_a_single_type_is_text(schema: object, column: str) -> None:
     assert columns_of([version(1, {"x": schema})]) == f"`x` {column}"
 
 
-def test_the_columns_of_all_versions_are_there() -> None:
+def test_the_columns_are_those_of_all_versions() -> None:
     first, second = version(1, {"a": {"type": "integer"}}), version(2, {"b": {"type": "string"}})
 
     assert columns_of([first, second]) == "`a` BIGINT, `b` STRING"
 
 
-def test_a_type_that_changes_is_told_with_both_versions_and_the_field() -> None:
+def test_a_changed_type_is_refused_with_both_versions() -> None:
     first, second = version(1, {"a": {"type": "integer"}}), version(2, {"a": {"type": "string"}})
 
     with pytest.raises(
@@ -46,6 +46,6 @@ def test_a_type_that_changes_is_told_with_both_versions_and_the_field() -> None:
         columns_of([first, second])
 
 
-def test_what_is_no_object_cannot_be_columns() -> None:
+def test_a_schema_that_is_not_an_object_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="orders-value version 1: expected a JSON Schema of an object"):
         columns_of([Version("orders-value", 1, 1, "JSON", "true")])

@@ -28,10 +28,10 @@ PRICE = {"name": "price", "type": "double"}
 SUPPLIER = {"name": "supplier", "type": ["string", "null"], "default": "nobody"}
 
 
-def test_a_field_that_a_newer_version_dropped_is_read_as_null_and_one_with_a_default_keeps_it() -> None:
-    read = json.loads(reader_schema([version(1, ORDER_ID, PRICE), version(2, ORDER_ID, SUPPLIER)]))
+def test_a_dropped_field_is_read_as_null_and_a_field_with_a_default_keeps_it() -> None:
+    schema = json.loads(reader_schema([version(1, ORDER_ID, PRICE), version(2, ORDER_ID, SUPPLIER)]))
 
-    assert read["fields"] == [
+    assert schema["fields"] == [
         ORDER_ID,
         SUPPLIER,
         {"name": "price", "type": ["null", "double"], "default": None},
@@ -39,22 +39,22 @@ def test_a_field_that_a_newer_version_dropped_is_read_as_null_and_one_with_a_def
     ]
 
 
-def test_one_version_is_read_as_it_is() -> None:
-    read = json.loads(reader_schema([version(1, ORDER_ID, PRICE)]))
+def test_a_single_version_is_read_as_it_is() -> None:
+    schema = json.loads(reader_schema([version(1, ORDER_ID, PRICE)]))
 
-    assert read["fields"][:-1] == [ORDER_ID, PRICE]
+    assert schema["fields"][:-1] == [ORDER_ID, PRICE]
 
 
-def test_every_partition_has_a_beginning_and_that_of_a_batch_is_never_told_as_the_latest() -> None:
-    wanted, ends = {"a": {"0": 17, "1": -1}}, {"a": {"0": 40, "1": 50, "2": 60}, "b": {"0": 7}}
+def test_every_partition_has_a_start_and_that_of_a_batch_is_never_the_latest() -> None:
+    requested, ends = {"a": {"0": 17, "1": -1}}, {"a": {"0": 40, "1": 50, "2": 60}, "b": {"0": 7}}
 
-    batch, stream = (beginnings(wanted, ends, follow=follow) for follow in (False, True))
+    batch, stream = (beginnings(requested, ends, follow=follow) for follow in (False, True))
 
     assert batch == {"a": {"0": 17, "1": 50, "2": -2}, "b": {"0": -2}}
     assert stream == {"a": {"0": 17, "1": -1, "2": -2}, "b": {"0": -2}}
 
 
-def test_user_and_password_come_from_the_environment_and_quotes_in_them_do_no_harm(
+def test_user_and_password_are_from_the_environment_and_their_quotes_are_escaped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SHOP_USER", "shop")
@@ -70,7 +70,7 @@ def test_user_and_password_come_from_the_environment_and_quotes_in_them_do_no_ha
     assert spark_options(reads)["kafka.security.protocol"] == "SASL_SSL"
 
 
-def test_a_password_that_is_not_set_is_told_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_password_is_reported_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_USER", "shop")
     monkeypatch.delenv("SHOP_PASSWORD", raising=False)
     reads = input_over(KafkaSecurity(protocol="SASL_SSL", user_env="SHOP_USER", password_env="SHOP_PASSWORD"))  # noqa: S106
@@ -79,7 +79,7 @@ def test_a_password_that_is_not_set_is_told_by_the_name_of_its_variable(monkeypa
         client_properties(reads)
 
 
-def test_how_records_are_read_is_cut_out_of_a_plan_also_within_its_subqueries() -> None:
+def test_the_reading_of_records_is_cut_out_of_a_plan_and_of_its_subqueries() -> None:
     subquery = [{"class": f"{PACKAGE}.ScalarSubquery", "num-children": 0, "plan": payload("suppliers", 7)}]
     plan = [
         {"class": f"{PACKAGE}.Filter", "num-children": 1, "condition": subquery, "child": 0},
@@ -92,7 +92,7 @@ def test_how_records_are_read_is_cut_out_of_a_plan_also_within_its_subqueries() 
 
 
 def payload(name: str, key: int) -> list[dict[str, object]]:
-    """What `read_kafka` makes, as Spark writes it: an alias, a projection, and the topic's own columns."""
+    """The plan of `read_kafka`, as Spark writes it: an alias, a projection, and the topic's own columns."""
 
     def column(name: str, number: int, kind: str = "AttributeReference") -> dict[str, object]:
         return {"class": f"{PACKAGE}.{kind}", "num-children": 0, "name": name, "exprId": {"id": number}}

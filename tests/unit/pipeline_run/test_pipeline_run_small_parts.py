@@ -25,7 +25,7 @@ from headwater.pipeline.stop import Stopped, StopSignal
 NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
 
 
-def java_that_says(folder: Path, version: str) -> Path:
+def java_of_version(folder: Path, version: str) -> Path:
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")
@@ -33,17 +33,17 @@ def java_that_says(folder: Path, version: str) -> Path:
     return folder
 
 
-def test_a_java_that_is_new_enough_is_taken(tmp_path: Path) -> None:
-    require_java({"JAVA_HOME": str(java_that_says(tmp_path, "21.0.2")), "PATH": "/bin:/usr/bin"})
+def test_a_new_enough_java_is_accepted(tmp_path: Path) -> None:
+    require_java({"JAVA_HOME": str(java_of_version(tmp_path, "21.0.2")), "PATH": "/bin:/usr/bin"})
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.22"])
 def test_an_old_java_is_refused_with_what_to_install(tmp_path: Path, version: str) -> None:
     with pytest.raises(SetupError, match="too old for Spark: install Java 17 or newer"):
-        require_java({"JAVA_HOME": str(java_that_says(tmp_path, version)), "PATH": "/bin:/usr/bin"})
+        require_java({"JAVA_HOME": str(java_of_version(tmp_path, version)), "PATH": "/bin:/usr/bin"})
 
 
-def test_a_java_home_without_java_is_told(tmp_path: Path) -> None:
+def test_a_java_home_without_java_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="which has no bin/java"):
         require_java({"JAVA_HOME": str(tmp_path), "PATH": "/bin:/usr/bin"})
 
@@ -57,7 +57,7 @@ def test_the_lake_is_one_database_for_spark_and_pyiceberg(tmp_path: Path) -> Non
     assert conf["spark.sql.catalog.lake.warehouse"] == lake_properties(tmp_path)["warehouse"]
 
 
-def test_preparing_the_lake_at_once_from_many_sides_makes_it_once(tmp_path: Path) -> None:
+def test_preparing_the_lake_in_many_threads_creates_it_once(tmp_path: Path) -> None:
     threads = [threading.Thread(target=prepare_lake, args=(tmp_path,)) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -70,24 +70,27 @@ def test_preparing_the_lake_at_once_from_many_sides_makes_it_once(tmp_path: Path
         assert catalog.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_home_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("a file")
 
     with pytest.raises(SetupError, match="set HEADWATER_HOME"):
         prepare_lake(tmp_path)
 
 
-def test_a_jdbc_catalog_keeps_views_too_unless_it_says_otherwise() -> None:
-    said = CatalogSpec(type="jdbc", uri="jdbc:x:y", options={"jdbc.schema-version": "V0"})
-    silent = CatalogSpec(type="jdbc", uri="jdbc:x:y")
+def test_a_jdbc_catalog_supports_views_unless_configured_otherwise() -> None:
+    with_version = CatalogSpec(type="jdbc", uri="jdbc:x:y", options={"jdbc.schema-version": "V0"})
+    without_version = CatalogSpec(type="jdbc", uri="jdbc:x:y")
 
-    versions = [spark_conf("c", one).get("spark.sql.catalog.c.jdbc.schema-version") for one in (said, silent)]
+    versions = [
+        spark_conf("c", catalog).get("spark.sql.catalog.c.jdbc.schema-version")
+        for catalog in (with_version, without_version)
+    ]
 
     assert versions == ["V0", "V1"]
     assert not any("schema-version" in key for key in spark_conf("c", CatalogSpec(type="rest", uri="https://x.y")))
 
 
-def test_a_catalogs_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_catalogs_secret_is_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = CatalogSpec(type="rest", uri="https://catalog.example", options_env={"credential": "CATALOG_CREDENTIAL"})
     monkeypatch.delenv("CATALOG_CREDENTIAL", raising=False)
 
@@ -98,20 +101,20 @@ def test_a_catalogs_secret_comes_from_the_environment(monkeypatch: pytest.Monkey
     assert spark_conf("store", catalog)["spark.sql.catalog.store.credential"] == "id:secret"
 
 
-def test_the_first_reason_to_stop_counts_and_late_listeners_hear_of_it() -> None:
-    stop, heard = StopSignal(), list[str]()
-    stop.listen(lambda: heard.append("early"))
+def test_the_first_reason_to_stop_counts_and_late_listeners_are_called() -> None:
+    stop, calls = StopSignal(), list[str]()
+    stop.listen(lambda: calls.append("early"))
     stop.request("SIGTERM")
     stop.request("SIGINT")
-    stop.listen(lambda: heard.append("late"))
+    stop.listen(lambda: calls.append("late"))
 
     assert stop.reason == "SIGTERM"
-    assert heard == ["early", "early", "late"]
+    assert calls == ["early", "early", "late"]
     with pytest.raises(Stopped):
         stop.check()
 
 
-def test_a_source_that_is_scanned_twice_counts_with_its_largest_scan() -> None:
+def test_of_several_scans_of_a_source_the_largest_counts() -> None:
     tally = Tally()
     for rows in (3, 10, 7):
         tally.add_scan("table:lake.a.t", Moved(rows, rows * 100, 1))
@@ -119,7 +122,7 @@ def test_a_source_that_is_scanned_twice_counts_with_its_largest_scan() -> None:
     assert tally.read == {"table:lake.a.t": Moved(10, 1000, 1)}
 
 
-def test_micro_batches_of_an_output_add_up_and_the_unknown_stays_unknown() -> None:
+def test_micro_batches_of_an_output_add_up_and_unknown_figures_remain_unknown() -> None:
     tally = Tally()
     tally.add_write("output", Moved(rows=2))
     tally.add_write("output", Moved(rows=3))
@@ -127,14 +130,14 @@ def test_micro_batches_of_an_output_add_up_and_the_unknown_stays_unknown() -> No
     assert tally.written == {"output": Moved(rows=5)}
 
 
-def test_a_total_is_unknown_only_where_nothing_is_known() -> None:
+def test_a_total_is_unknown_only_if_all_figures_are() -> None:
     assert [total(figures) for figures in ([], [None], [None, 2], [1, 2])] == [0, None, 2, 3]
 
 
-def test_events_stand_in_order_and_time_never_goes_back() -> None:
+def test_events_are_in_order_and_their_times_never_decrease() -> None:
     clock = iter([NOON + timedelta(seconds=1), NOON, NOON + timedelta(seconds=2)])
-    told = list[bytes]()
-    life = Lifecycle(NOON, lambda: next(clock), told.append)
+    sent = list[bytes]()
+    lifecycle = Lifecycle(NOON, lambda: next(clock), sent.append)
 
     for state in (
         RunState.RUNNING,
@@ -144,19 +147,19 @@ def test_events_stand_in_order_and_time_never_goes_back() -> None:
         RunState.COMPLETE,
         RunState.RUNNING,
     ):
-        life.emit(state, lambda state, time: f"{state.value} {time:%S.%f}".encode())
+        lifecycle.emit(state, lambda state, time: f"{state.value} {time:%S.%f}".encode())
 
-    assert told == [b"START 00.000000", b"RUNNING 01.000000", b"COMPLETE 01.000001"]
-    assert life.over
+    assert sent == [b"START 00.000000", b"RUNNING 01.000000", b"COMPLETE 01.000001"]
+    assert lifecycle.over
 
 
-def test_the_terminal_event_goes_out_once_however_many_threads_tell_it() -> None:
-    told = list[bytes]()
-    life = Lifecycle(NOON, lambda: NOON, told.append)
-    life.emit(RunState.START, lambda state, _: state.value.encode())
+def test_the_terminal_event_is_sent_once_by_any_number_of_threads() -> None:
+    sent = list[bytes]()
+    lifecycle = Lifecycle(NOON, lambda: NOON, sent.append)
+    lifecycle.emit(RunState.START, lambda state, _: state.value.encode())
 
     threads = [
-        threading.Thread(target=life.emit, args=(state, lambda state, _: state.value.encode()))
+        threading.Thread(target=lifecycle.emit, args=(state, lambda state, _: state.value.encode()))
         for state in (RunState.COMPLETE, RunState.ABORT, RunState.FAIL) * 5
     ]
     for thread in threads:
@@ -164,7 +167,7 @@ def test_the_terminal_event_goes_out_once_however_many_threads_tell_it() -> None
     for thread in threads:
         thread.join()
 
-    assert len(told) == 2
+    assert len(sent) == 2
 
 
 def test_a_guard_counts_and_logs_a_failure_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
@@ -188,19 +191,19 @@ def test_a_guard_counts_and_logs_a_failure_without_its_message(caplog: pytest.Lo
 def test_a_path_is_named_up_to_its_first_glob(path: str, name: str) -> None:
     described = files_read(FileInput(paths=(path,), format="csv"))
 
-    assert [(one.id.namespace, one.id.name) for one in described] == [("file", name)]
+    assert [(each.id.namespace, each.id.name) for each in described] == [("file", name)]
 
 
-def test_a_query_reads_the_tables_that_it_names_and_not_its_own_parts() -> None:
+def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> None:
     query = "WITH x AS (SELECT * FROM shop.orders) SELECT * FROM x JOIN suppliers s ON x.s = s.id"
     reads = SqlInput(url="jdbc:postgresql://ann:secret@db/shop", query=query)
 
-    assert {one.id.name for one in database_tables(reads)} == {"shop.shop.orders", "shop.public.suppliers"}
-    assert {one.id.namespace for one in database_tables(reads)} == {"postgres://db:5432"}
+    assert {each.id.name for each in database_tables(reads)} == {"shop.shop.orders", "shop.public.suppliers"}
+    assert {each.id.namespace for each in database_tables(reads)} == {"postgres://db:5432"}
 
 
 @pytest.mark.parametrize(
-    ("query", "are_its_own"),
+    ("query", "has_its_columns"),
     [
         ("SELECT id, price FROM orders WHERE id > 2", True),
         ("SELECT * FROM orders", True),
@@ -210,8 +213,8 @@ def test_a_query_reads_the_tables_that_it_names_and_not_its_own_parts() -> None:
         ("this is no query", False),
     ],
 )
-def test_only_a_plain_choice_of_columns_has_the_columns_of_its_table(query: str, are_its_own: bool) -> None:
-    assert has_columns_of_its_table(SqlInput(url="jdbc:sqlite:/x.db", query=query)) is are_its_own
+def test_only_a_plain_selection_has_the_columns_of_its_table(query: str, has_its_columns: bool) -> None:
+    assert has_columns_of_its_table(SqlInput(url="jdbc:sqlite:/x.db", query=query)) is has_its_columns
 
 
 def test_a_followed_folder_is_the_same_in_a_plan_and_in_a_querys_progress() -> None:
@@ -224,7 +227,7 @@ def test_a_followed_folder_is_the_same_in_a_plan_and_in_a_querys_progress() -> N
     assert _followed_files("RateStreamV2[rowsPerSecond=1]") is None
 
 
-def test_a_workers_traceback_is_told_by_class_and_place_even_where_its_message_has_many_lines() -> None:
+def test_a_workers_traceback_gives_class_and_place_even_with_a_message_of_many_lines() -> None:
     text = (
         "\n  An exception was thrown from the Python worker.\n"
         "Traceback (most recent call last):\n"
@@ -238,7 +241,7 @@ def test_a_workers_traceback_is_told_by_class_and_place_even_where_its_message_h
     assert read_traceback(text) == ("shop.CardError", ["convert(/jobs/steps.py:7)"])
 
 
-def test_an_exception_of_python_is_told_by_class_and_place_with_where_in_the_file() -> None:
+def test_an_exception_of_python_is_reported_by_class_and_place_in_the_file() -> None:
     try:
         int("4929-1234")
     except ValueError as error:
@@ -249,5 +252,5 @@ def test_an_exception_of_python_is_told_by_class_and_place_with_where_in_the_fil
     assert "4929-1234" not in repr(failure)
 
 
-def test_an_error_of_our_own_is_told_in_its_own_words() -> None:
+def test_our_own_error_is_reported_with_its_message() -> None:
     assert failure_of(SetupError("Java is missing")).message == "Java is missing"

@@ -32,19 +32,19 @@ class Event:
     """Spark's event, as py4j shows it."""
 
     def json(self) -> str:
-        """The report is within."""
+        """The report within the event."""
         return json.dumps({"progress": REPORT})
 
 
-def test_a_listener_hands_on_the_report_of_a_micro_batch() -> None:
-    taken: list[Report] = []
+def test_a_listener_passes_on_the_report_of_a_micro_batch() -> None:
+    reports: list[Report] = []
 
-    ProgressListener(taken.append).onQueryProgress(Event())
+    ProgressListener(reports.append).onQueryProgress(Event())
 
-    assert taken == [REPORT]
+    assert reports == [REPORT]
 
 
-def test_a_fault_in_counting_is_logged_and_does_not_reach_spark(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_in_counting_is_logged_and_does_not_reach_spark(caplog: pytest.LogCaptureFixture) -> None:
     def broken(_: Report) -> None:
         raise KeyError("observedMetrics")
 
@@ -54,7 +54,7 @@ def test_a_fault_in_counting_is_logged_and_does_not_reach_spark(caplog: pytest.L
     assert caplog.messages == ["cannot read the progress of a micro-batch"]
 
 
-def test_where_a_query_stands_is_told_with_what_the_source_tells() -> None:
+def test_a_querys_position_has_the_figures_of_its_source() -> None:
     assert sources_of(REPORT) == [
         {
             "query": "MyQuery",
@@ -67,10 +67,10 @@ def test_where_a_query_stands_is_told_with_what_the_source_tells() -> None:
     ]
 
 
-def test_lag_is_what_the_topic_has_beyond_what_is_read() -> None:
+def test_lag_is_the_number_of_unread_records() -> None:
     newest = {"topic-0": {**TO["topic-0"], "2": 7, "0": 540}}
     source = {**REPORT["sources"][0], "latestOffset": newest}
 
-    (told,) = sources_of({**REPORT, "sources": [source]})
+    (position,) = sources_of({**REPORT, "sources": [source]})
 
-    assert (told["latestOffset"], told["lag"]) == (newest, 13)
+    assert (position["latestOffset"], position["lag"]) == (newest, 13)

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it becomes a spec or a list of problems that stand within it."""
+"""Any file gives a spec or a list of problems with places in the file."""
 
 import re
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ _SQL_WORDS = [
 _SQL_RARITIES = ["ORDER BY", "LATERAL VIEW", "explode", "RECURSIVE", "VALUES", "INSERT INTO", "TABLE", "PIVOT"]
 _SQL = st.sampled_from([*_SQL_CLAUSES, *_SQL_WORDS, *_SQL_RARITIES]) | st.text(max_size=3)
 
-_WHOLE = {
+_COMPLETE = {
     "name": "orders",
     "namespace": "production",
     "input": {"file": {"paths": ["orders.csv"], "format": "csv", "options": {"header": True}}},
@@ -97,19 +97,19 @@ _WHOLE = {
 
 
 @st.composite
-def nearly_whole_files(draw: st.DrawFn) -> str:
-    """A whole file of which one place holds something else."""
-    whole = yaml.safe_load(yaml.safe_dump(_WHOLE))
-    node, place = whole, draw(st.sampled_from(sorted(whole)))
-    while isinstance(node[place], dict | list) and node[place] and draw(st.booleans()):
-        node = node[place]
-        place = draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
-    node[place] = draw(_TREES)
-    return yaml.safe_dump(whole, allow_unicode=True)
+def nearly_complete_files(draw: st.DrawFn) -> str:
+    """A complete file with one arbitrary value in it."""
+    content = yaml.safe_load(yaml.safe_dump(_COMPLETE))
+    node, key = content, draw(st.sampled_from(sorted(content)))
+    while isinstance(node[key], dict | list) and node[key] and draw(st.booleans()):
+        node = node[key]
+        key = draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+    node[key] = draw(_TREES)
+    return yaml.safe_dump(content, allow_unicode=True)
 
 
 def spec_or_problems(source: bytes, overrides: Mapping[str, str]) -> None:
-    """Check a file, and that each problem stands within it."""
+    """Check a file, and that each problem's place is in it."""
     checked = check_source(source, Path("/pipelines/any.yaml"), overrides, {"X": "1"})
 
     lines = len(re.split(rb"\r\n|\r|\n", source))
@@ -126,19 +126,19 @@ def test_any_bytes_give_a_spec_or_problems_within_the_file(source: bytes) -> Non
     spec_or_problems(source, {})
 
 
-@given(text=nearly_whole_files())
+@given(text=nearly_complete_files())
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
-def test_a_whole_file_with_anything_in_one_place_gives_a_spec_or_problems_within_it(text: str) -> None:
+def test_a_complete_file_with_one_arbitrary_value_gives_a_spec_or_problems_within_it(text: str) -> None:
     spec_or_problems(text.encode(), {})
 
 
 @given(overrides=st.dictionaries(st.text(max_size=12) | _WORDS, _TEXTS, max_size=2))
 @settings(max_examples=80)
 def test_any_setting_gives_a_spec_or_problems_within_the_file(overrides: dict[str, str]) -> None:
-    spec_or_problems(yaml.safe_dump(_WHOLE).encode(), overrides)
+    spec_or_problems(yaml.safe_dump(_COMPLETE).encode(), overrides)
 
 
-@given(text=nearly_whole_files() | _TEXTS)
+@given(text=nearly_complete_files() | _TEXTS)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_file_that_loads_is_linted_without_another_error(
     text: str, tmp_path_factory: pytest.TempPathFactory
@@ -154,7 +154,7 @@ def test_any_file_that_loads_is_linted_without_another_error(
 
 @given(sql=st.lists(_SQL, max_size=25).map(" ".join))
 @settings(max_examples=150)
-def test_any_sql_is_told_about_or_unreadable(sql: str) -> None:
+def test_any_sql_is_analysed_or_unreadable(sql: str) -> None:
     does_more_than_query(sql)
 
     with suppress(UnreadableSqlError):

@@ -1,4 +1,4 @@
-"""What a pipeline file may say, and what is told of one that says something else."""
+"""Valid pipeline files, and the problems that are reported of others."""
 
 import re
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from headwater.pipeline.spec import (
     Watermark,
 )
 
-# The example of the design, section 5, with a file where it has Kafka and without the quality step.
+# The example of the design, section 5, with a file instead of Kafka and without the quality step.
 DESIGN = """\
 name: orders-to-lake
 namespace: production
@@ -55,8 +55,8 @@ lineage:
   file: {path: events.jsonl, rotation_size_mb: 64}
 """
 
-# Four lines that any file needs; what a case is about starts in line 5.
-NEEDED = """\
+# Four lines that any file needs; a case's own lines start at line 5.
+REQUIRED = """\
 name: orders
 namespace: production
 input: {file: {paths: [orders.csv], format: csv}}
@@ -78,13 +78,13 @@ def load(directory: Path, text: str, overrides: dict[str, str] | None = None) ->
 
 
 def problems(directory: Path, text: str, overrides: dict[str, str] | None = None) -> list[str]:
-    """What is told of a file with this text, without its directory."""
-    with pytest.raises(InvalidPipelineError) as refused:
+    """The problems of a file with this text, without its directory."""
+    with pytest.raises(InvalidPipelineError) as refusal:
         load(directory, text, overrides)
-    return str(refused.value).replace(f"{directory}/", "").splitlines()
+    return str(refusal.value).replace(f"{directory}/", "").splitlines()
 
 
-def test_the_design_s_example_becomes_this_spec(tmp_path: Path) -> None:
+def test_the_designs_example_gives_this_spec(tmp_path: Path) -> None:
     spec = load(tmp_path, DESIGN)
 
     assert (spec.name, spec.namespace, spec.schema_version, spec.mode) == ("orders-to-lake", "production", 1, "batch")
@@ -109,7 +109,7 @@ def test_the_design_s_example_becomes_this_spec(tmp_path: Path) -> None:
     )
 
 
-def test_the_design_s_example_with_quality_says_that_this_is_not_available_yet(tmp_path: Path) -> None:
+def test_the_designs_example_with_quality_is_refused_as_not_available_yet(tmp_path: Path) -> None:
     text = DESIGN.replace("- filter: price > 0", "- quality: {on_failure: quarantine}")
 
     assert problems(tmp_path, text) == [
@@ -118,7 +118,7 @@ def test_the_design_s_example_with_quality_says_that_this_is_not_available_yet(t
     ]
 
 
-def test_a_spec_knows_its_file_and_where_its_parts_stand(tmp_path: Path) -> None:
+def test_a_spec_has_its_file_and_the_lines_of_its_parts(tmp_path: Path) -> None:
     spec = load(tmp_path, DESIGN)
 
     assert spec.source == tmp_path / "orders.yaml"
@@ -128,15 +128,15 @@ def test_a_spec_knows_its_file_and_where_its_parts_stand(tmp_path: Path) -> None
     assert spec.outputs[0].location == SourceLocation("output", 12)
 
 
-def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:
-    spec = load(tmp_path, NEEDED)
+def test_missing_keys_have_defaults(tmp_path: Path) -> None:
+    spec = load(tmp_path, REQUIRED)
 
     assert (spec.schema_version, spec.mode, spec.owners, spec.processors) == (None, "batch", (), ())
     assert spec.lineage == LineageSpec(file=LineageFile(path=str(tmp_path / "events.jsonl")))
     assert spec.stream == StreamSpec()
 
 
-def test_every_problem_is_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     text = """\
 name: orders
 nmespace: production
@@ -173,26 +173,26 @@ WRONG = yaml.safe_load((Path(__file__).parent / "wrong_files.yaml").read_text())
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        pytest.param(group["rest"] + case["file"], case["told"], id=f"{title}: {case['what']}")
+        pytest.param(group["rest"] + case["file"], case["message"], id=f"{title}: {case['what']}")
         for title, group in WRONG.items()
         for case in group["cases"]
     ],
 )
-def test_one_wrong_thing_is_told_in_one_line(text: str, told: str, tmp_path: Path) -> None:
-    assert problems(tmp_path, text) == [f"orders.yaml:{told}"]
+def test_one_problem_is_reported_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+    assert problems(tmp_path, text) == [f"orders.yaml:{message}"]
 
 
-def test_two_outputs_on_stdout_are_told(tmp_path: Path) -> None:
-    told = problems(tmp_path, NEEDED.replace("output: {stdout: {rows: 5}}", "outputs: [stdout: , stdout: ]"))
+def test_two_outputs_on_stdout_are_refused(tmp_path: Path) -> None:
+    messages = problems(tmp_path, REQUIRED.replace("output: {stdout: {rows: 5}}", "outputs: [stdout: , stdout: ]"))
 
-    assert told == [
+    assert messages == [
         "orders.yaml:4:28: outputs.1.stdout: expected at most one stdout output: rows of two could not be told apart"
     ]
 
 
-def test_a_stream_with_all_that_it_needs_loads(tmp_path: Path) -> None:
+def test_a_complete_stream_loads(tmp_path: Path) -> None:
     spec = load(
         tmp_path,
         STREAM
@@ -211,12 +211,12 @@ output: {iceberg: {table: lake.a.b, mode: merge, on: [value]}}
 
 
 def test_on_is_a_key_and_yes_is_text(tmp_path: Path) -> None:
-    text = NEEDED.replace("{stdout: {rows: 5}}", "{iceberg: {table: lake.a.b, mode: merge, on: [yes]}}")
+    text = REQUIRED.replace("{stdout: {rows: 5}}", "{iceberg: {table: lake.a.b, mode: merge, on: [yes]}}")
 
     assert load(tmp_path, text).outputs[0].writes == IcebergOutput(table="lake.a.b", mode="merge", on=("yes",))
 
 
-def test_the_only_required_text_may_stand_for_the_whole(tmp_path: Path) -> None:
+def test_a_part_with_one_required_text_can_be_that_text(tmp_path: Path) -> None:
     text = "name: a\nnamespace: b\ninput: {iceberg: lake.raw.planes}\noutput: {stdout: }\n"
 
     spec = load(tmp_path, text)
@@ -225,30 +225,32 @@ def test_the_only_required_text_may_stand_for_the_whole(tmp_path: Path) -> None:
     assert spec.outputs[0].writes == StdoutOutput(rows=20)
 
 
-def test_options_are_taken_as_they_are_written(tmp_path: Path) -> None:
+def test_options_are_read_as_they_are_written(tmp_path: Path) -> None:
     options = "{header: True, sep: ';', maxColumns: 007, ratio: 1.50, quote: ''}"
 
-    spec = load(tmp_path, NEEDED.replace("format: csv", f"format: csv, options: {options}"))
+    spec = load(tmp_path, REQUIRED.replace("format: csv", f"format: csv, options: {options}"))
 
     reads = spec.inputs["input"].reads
     assert isinstance(reads, FileInput)
     assert reads.options == {"header": "true", "sep": ";", "maxColumns": "007", "ratio": "1.50", "quote": ""}
 
 
-def test_a_transform_that_iceberg_does_not_have_is_told_before_spark_starts(tmp_path: Path) -> None:
+def test_an_unknown_transform_of_iceberg_is_refused(tmp_path: Path) -> None:
     entry = "iceberg: {table: lake.a.b, partition_by: [daz(ts), 'bucket(8, id)', day, Days(ts)]}"
 
-    found = problems(tmp_path, NEEDED.replace("stdout: {rows: 5}", entry))
+    messages = problems(tmp_path, REQUIRED.replace("stdout: {rows: 5}", entry))
 
-    (told,) = found
-    assert told.startswith("orders.yaml:4:52: output.iceberg.partition_by.0: expected a column, or bucket, truncate, ")
-    assert told.endswith(" of one, found daz, did you mean 'day'?")
+    (message,) = messages
+    assert message.startswith(
+        "orders.yaml:4:52: output.iceberg.partition_by.0: expected a column, or bucket, truncate, "
+    )
+    assert message.endswith(" of one, found daz, did you mean 'day'?")
 
 
 def test_a_time_keeps_its_zone(tmp_path: Path) -> None:
     entry = "input: {iceberg: {table: lake.a.b, as_of: 2026-01-31T12:00:00Z}}"
 
-    reads = load(tmp_path, re.sub("input: .*", entry, NEEDED)).inputs["input"].reads
+    reads = load(tmp_path, re.sub("input: .*", entry, REQUIRED)).inputs["input"].reads
 
     assert reads == IcebergInput(table="lake.a.b", as_of=datetime(2026, 1, 31, 12, tzinfo=UTC))
 
@@ -269,8 +271,8 @@ def test_a_time_keeps_its_zone(tmp_path: Path) -> None:
         ("abfss://box@account.dfs.core.windows.net/x", "abfss://box@account.dfs.core.windows.net/x"),
     ],
 )
-def test_paths_are_relative_to_the_file_and_uris_stay(written: str, located: str, tmp_path: Path) -> None:
-    reads = load(tmp_path, NEEDED.replace("[orders.csv]", f'["{written}"]')).inputs["input"].reads
+def test_paths_are_relative_to_the_file_and_uris_are_unchanged(written: str, located: str, tmp_path: Path) -> None:
+    reads = load(tmp_path, REQUIRED.replace("[orders.csv]", f'["{written}"]')).inputs["input"].reads
 
     assert isinstance(reads, FileInput)
     assert reads.paths == (located.format(directory=tmp_path, parent=tmp_path.parent),)
@@ -286,22 +288,20 @@ def test_paths_are_relative_to_the_file_and_uris_stay(written: str, located: str
         ("jdbc:postgresql://db/shop", "jdbc:postgresql://db/shop"),
     ],
 )
-def test_a_database_that_is_a_file_is_relative_to_the_pipelines_file(
-    written: str, located: str, tmp_path: Path
-) -> None:
+def test_a_databases_file_is_relative_to_the_pipelines_file(written: str, located: str, tmp_path: Path) -> None:
     entry = f"input: {{sql: {{url: '{written}', table: orders}}}}"
 
-    reads = load(tmp_path, re.sub("input: .*", entry, NEEDED)).inputs["input"].reads
+    reads = load(tmp_path, re.sub("input: .*", entry, REQUIRED)).inputs["input"].reads
 
     assert isinstance(reads, SqlInput)
     assert reads.url == located.format(directory=tmp_path, parent=tmp_path.parent)
 
 
-def test_a_variable_may_be_a_number(tmp_path: Path) -> None:
-    assert load(tmp_path, NEEDED + "schema_version: ${VERSION:-1}").schema_version == 1
+def test_a_variable_can_be_a_number(tmp_path: Path) -> None:
+    assert load(tmp_path, REQUIRED + "schema_version: ${VERSION:-1}").schema_version == 1
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidPipelineError, match=r"missing\.yaml: No such file or directory$"):
         load_pipeline(tmp_path / "missing.yaml")
 
@@ -322,11 +322,11 @@ YAML = {
 
 
 @pytest.mark.parametrize(("text", "problem"), YAML.items(), ids=map(repr, YAML))
-def test_what_is_no_yaml_is_told_alone(text: str, problem: str, tmp_path: Path) -> None:
+def test_invalid_yaml_is_the_only_problem(text: str, problem: str, tmp_path: Path) -> None:
     assert problems(tmp_path, text) == [f"orders.yaml:{problem}"]
 
 
-def test_a_file_that_is_not_utf_8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "orders.yaml"
     path.write_bytes(b"name: a\nowner: \xff\n")
 
@@ -342,7 +342,7 @@ TENFOLD = "".join(
 @pytest.mark.parametrize(
     "text", [pytest.param("[" * 100_000, id="deep"), pytest.param(TENFOLD, id="aliases of aliases")]
 )
-def test_a_file_that_unfolds_without_end_is_refused_at_once(text: str, tmp_path: Path) -> None:
-    (told,) = problems(tmp_path, text)
+def test_a_file_that_expands_beyond_the_limits_is_refused(text: str, tmp_path: Path) -> None:
+    (message,) = problems(tmp_path, text)
 
-    assert told.endswith("expected at most 32 levels and 20,000 values")
+    assert message.endswith("expected at most 32 levels and 20,000 values")

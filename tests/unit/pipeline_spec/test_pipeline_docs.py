@@ -1,4 +1,4 @@
-"""The manual says what the grammar says: every key, and no other."""
+"""The manual lists exactly the keys of the grammar."""
 
 import re
 import shlex
@@ -71,7 +71,7 @@ def first_table(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("heading", "record"), SECTIONS.items())
-def test_the_manual_lists_the_keys_of_the_grammar_and_no_other(heading: str, record: type) -> None:
+def test_the_manual_lists_exactly_the_keys_of_the_grammar(heading: str, record: type) -> None:
     listed = first_table(section(heading))
 
     assert sorted(listed) == sorted({field.name for field in fields(record)} - COMPUTED)
@@ -97,9 +97,9 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_manual_check(example: str) -> None:
-    given = re.findall(r"^(\w+?)s?:", example, re.MULTILINE)
-    rest = "".join(line for key, line in LEFT_OUT.items() if key not in given)
+def test_the_manuals_examples_are_valid(example: str) -> None:
+    keys = re.findall(r"^(\w+?)s?:", example, re.MULTILINE)
+    rest = "".join(line for key, line in LEFT_OUT.items() if key not in keys)
 
     checked = check_source((rest + example).encode(), DOCS / "example.yaml", {}, {})
 
@@ -110,22 +110,22 @@ SHOWN = "\n".join([PIPELINES, (DOCS / "README.md").read_text(), run.__doc__ or "
 
 
 @pytest.mark.parametrize("settings", re.findall(r"headwater run orders\.yaml (--set [^`\n]+)", SHOWN))
-def test_what_is_shown_to_be_set_in_the_manuals_first_pipeline_checks(settings: str) -> None:
-    given = [each for each in shlex.split(settings) if each != "--set"]
+def test_the_shown_settings_are_valid_in_the_manuals_first_pipeline(settings: str) -> None:
+    settings_given = [each for each in shlex.split(settings) if each != "--set"]
 
-    checked = check_source(EXAMPLES[0].encode(), DOCS / "orders.yaml", dict(overrides(given)), {})
+    checked = check_source(EXAMPLES[0].encode(), DOCS / "orders.yaml", dict(overrides(settings_given)), {})
 
     assert [problem.text("orders.yaml") for problem in checked.problems] == []
 
 
 def test_the_manual_has_an_example_of_every_kind() -> None:
-    kinds = [(slot, kind) for slot, of in (("input", INPUT), ("output", OUTPUT)) for kind in of.kinds]
+    kinds = [(slot, kind) for slot, grammar in (("input", INPUT), ("output", OUTPUT)) for kind in grammar.kinds]
 
     assert all(any(f"{slot}: {{{kind}:" in example for example in EXAMPLES) for slot, kind in kinds)
     assert all(any(f"    - {kind}:" in example for example in EXAMPLES) for kind in PROCESSOR.kinds)
 
 
-def test_the_manual_of_lint_tells_every_rule_as_the_rule_tells_itself() -> None:
+def test_the_manual_of_lint_describes_every_rule_with_the_rules_own_text() -> None:
     text = " ".join((DOCS / "lint.md").read_text().split())
 
     assert re.findall(r"### (HW\d{3})", text) == [rule.id for rule in RULES]

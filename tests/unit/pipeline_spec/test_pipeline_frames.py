@@ -1,4 +1,4 @@
-"""Who reads whose rows."""
+"""Which part of a pipeline reads the rows of which."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def check(text: str) -> Checked:
     return check_source(text.encode(), Path("/pipelines/a.yaml"), {}, {})
 
 
-def test_each_processor_works_on_the_one_before_and_outputs_write_the_last() -> None:
+def test_each_processor_reads_the_previous_one_and_outputs_write_the_last() -> None:
     spec = check(
         ONE + "pipeline: {processors: [filter: x, {filter: y, name: kept}, filter: z]}\noutput: {stdout: }"
     ).spec
@@ -29,7 +29,7 @@ def test_each_processor_works_on_the_one_before_and_outputs_write_the_last() -> 
     assert spec.outputs[0].source == "processors.2"
 
 
-def test_from_names_an_input_or_a_processor_above() -> None:
+def test_from_names_an_input_or_an_earlier_processor() -> None:
     steps = "[{filter: x, from: flights, name: late}, {filter: y, from: planes}, {filter: z, from: late}]"
     spec = check(TWO + f"pipeline: {{processors: {steps}}}\noutputs: [{{stdout: , from: late}}]").spec
 
@@ -38,7 +38,7 @@ def test_from_names_an_input_or_a_processor_above() -> None:
     assert spec.outputs[0].source == "late"
 
 
-def test_sql_sees_inputs_named_processors_above_and_what_it_works_on() -> None:
+def test_sql_sees_inputs_earlier_named_processors_and_its_own_source() -> None:
     steps = "[sql: SELECT 1, {filter: x, name: late}, {sql: SELECT 2, from: planes}]"
     spec = check(TWO + f"pipeline: {{processors: {steps}}}\noutput: {{stdout: }}").spec
 
@@ -94,7 +94,7 @@ def test_without_processors_the_only_input_is_written() -> None:
         (ONE + "outputs: []", "4:10: outputs: expected a list, each item an output, found a list"),
     ],
 )
-def test_names_that_lead_nowhere_are_told(text: str, problem: str) -> None:
-    told = [each.text("a.yaml") for each in check(text).problems]
+def test_unknown_or_missing_names_are_reported(text: str, problem: str) -> None:
+    messages = [each.text("a.yaml") for each in check(text).problems]
 
-    assert f"a.yaml:{problem}" in told
+    assert f"a.yaml:{problem}" in messages

@@ -1,4 +1,4 @@
-"""Each rule finds what it is for, and nothing once that is mended."""
+"""Each rule finds its problem, and nothing once that is fixed."""
 
 import json
 import re
@@ -26,17 +26,15 @@ PAIRS = [
 
 
 def findings(directory: Path, text: str) -> tuple[Finding, ...]:
-    """What lint finds in a file: the text, after what it leaves out."""
-    given = re.findall(r"^(\w+?)s?:", text, re.MULTILINE)
+    """The findings in a file of this text, after the required keys that it lacks."""
+    keys = re.findall(r"^(\w+?)s?:", text, re.MULTILINE)
     path = directory / "orders.yaml"
-    path.write_text("".join(f"{line}\n" for key, line in REST.items() if key not in given) + text)
+    path.write_text("".join(f"{line}\n" for key, line in REST.items() if key not in keys) + text)
     return lint_pipeline(path, {})
 
 
 @pytest.mark.parametrize(("rule", "before", "after"), PAIRS)
-def test_a_rule_finds_what_it_is_for_and_nothing_once_mended(
-    rule: str, before: str, after: str, tmp_path: Path
-) -> None:
+def test_a_rule_finds_its_problem_and_nothing_once_fixed(rule: str, before: str, after: str, tmp_path: Path) -> None:
     assert {finding.rule for finding in findings(tmp_path, before)} == {rule}
     assert findings(tmp_path, after) == ()
 
@@ -45,7 +43,7 @@ def test_every_rule_has_a_case() -> None:
     assert list(CASES) == [rule.id for rule in RULES]
 
 
-def test_a_finding_in_a_block_of_sql_has_the_line_within_it(tmp_path: Path) -> None:
+def test_a_finding_in_a_block_of_sql_has_its_line_in_the_file(tmp_path: Path) -> None:
     text = "pipeline:\n  processors:\n    - sql: |\n        SELECT id\n        FROM input\n        WHERE id = 1 2\n"
 
     (finding,) = findings(tmp_path, text)
@@ -69,7 +67,7 @@ pipeline:
 """
 
 
-def test_a_finding_in_a_block_of_sql_stands_where_the_sql_does_what_it_is_about(tmp_path: Path) -> None:
+def test_a_finding_in_a_block_of_sql_has_the_line_of_its_clause(tmp_path: Path) -> None:
     block = BLOCK.replace("            ON r.id = i.id\n", "")
 
     found = findings(tmp_path, block)
@@ -97,7 +95,7 @@ def test_a_rule_is_silenced_in_a_block_of_sql(line: str, silenced: str, tmp_path
     assert findings(tmp_path, BLOCK.replace(line, silenced)) == ()
 
 
-def test_a_rule_is_silenced_in_a_block_at_no_other_line_of_it(tmp_path: Path) -> None:
+def test_a_comment_in_a_block_of_sql_silences_only_its_own_line(tmp_path: Path) -> None:
     block = BLOCK.replace("FROM input i", "FROM input i -- headwater: ignore HW203, HW205")
 
     assert [finding.rule for finding in findings(tmp_path, block)] == ["HW203", "HW205"]
@@ -129,7 +127,7 @@ def test_a_rule_is_not_silenced_by_another_rule_or_elsewhere(output: str, tmp_pa
     assert [finding.rule for finding in findings(tmp_path, output)] == ["HW301"]
 
 
-def test_a_file_that_does_not_check_gives_its_problems_and_cannot_be_silenced(tmp_path: Path) -> None:
+def test_an_invalid_file_gives_its_problems_and_cannot_be_silenced(tmp_path: Path) -> None:
     path = tmp_path / "orders.yaml"
     path.write_text("name: a  # headwater: ignore HW000\nnamespace: b\noutput: {stdot: }\nlint: {ignore: [HW000]}\n")
 
@@ -139,7 +137,7 @@ def test_a_file_that_does_not_check_gives_its_problems_and_cannot_be_silenced(tm
     )
 
 
-def test_a_variable_that_is_not_set_is_no_finding(tmp_path: Path) -> None:
+def test_a_variable_that_is_not_set_is_not_a_finding(tmp_path: Path) -> None:
     assert findings(tmp_path, "output: {iceberg: {table: lake.a.b, mode: overwrite, options: {tag: '${TAG}'}}}") == ()
 
 
@@ -151,14 +149,14 @@ def test_no_finding_shows_a_secret(tmp_path: Path) -> None:
     assert "hunter2" not in str(findings(tmp_path, text))
 
 
-def test_a_file_that_does_not_check_for_a_secret_does_not_show_it(tmp_path: Path) -> None:
+def test_a_file_that_is_invalid_because_of_a_secret_does_not_show_it(tmp_path: Path) -> None:
     text = "spark: {spark.x.password: hunter2}\ncatalogs: {c: {type: rest, uri: 'https://me:hunter2@c'}}"
 
     assert [finding.rule for finding in findings(tmp_path, text)] == ["HW000"]
     assert "hunter2" not in str(findings(tmp_path, text))
 
 
-def test_a_file_that_cannot_be_read_is_no_finding(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_an_error_not_a_finding(tmp_path: Path) -> None:
     with pytest.raises(InvalidPipelineError, match="Is a directory"):
         lint_pipeline(tmp_path)
 
@@ -178,7 +176,7 @@ def test_the_command_prints_four_keys_a_finding_and_exits_with_1(tmp_path: Path)
     ]
 
 
-def test_the_command_says_where_and_why_to_people(tmp_path: Path) -> None:
+def test_the_command_prints_place_and_explanation_for_people(tmp_path: Path) -> None:
     findings(tmp_path, "description:")
 
     result = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml")])
@@ -187,7 +185,7 @@ def test_the_command_says_where_and_why_to_people(tmp_path: Path) -> None:
     assert result.stderr == "\nWhy: headwater lint --explain HW003\n"
 
 
-def test_the_command_exits_with_0_where_nothing_is_found(tmp_path: Path) -> None:
+def test_the_command_exits_with_0_if_nothing_is_found(tmp_path: Path) -> None:
     findings(tmp_path, "")
 
     result = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml"), "--json"])
@@ -196,12 +194,12 @@ def test_the_command_exits_with_0_where_nothing_is_found(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("arguments", [["missing.yaml"], [], ["--explain", "HW999"]])
-def test_the_command_exits_with_2_where_there_is_nothing_to_lint(arguments: list[str]) -> None:
+def test_the_command_exits_with_2_if_there_is_nothing_to_lint(arguments: list[str]) -> None:
     assert CliRunner().invoke(APP, arguments).exit_code == 2
 
 
 @pytest.mark.parametrize("option", ["--json", None])
-def test_what_is_found_is_told_though_another_file_cannot_be_read(option: str | None, tmp_path: Path) -> None:
+def test_findings_are_printed_even_if_another_file_cannot_be_read(option: str | None, tmp_path: Path) -> None:
     findings(tmp_path, "description:")
     files = [str(tmp_path / "missing.yaml"), str(tmp_path / "orders.yaml")]
 
@@ -214,13 +212,13 @@ def test_what_is_found_is_told_though_another_file_cannot_be_read(option: str | 
         assert [Path(each["file"]).name for each in json.loads(result.stdout)] == ["orders.yaml"]
 
 
-def test_the_command_explains_what_it_tells_of_a_file_that_does_not_check(tmp_path: Path) -> None:
+def test_the_command_explains_the_finding_of_an_invalid_file(tmp_path: Path) -> None:
     (tmp_path / "orders.yaml").write_text("name: a\n")
 
-    shown = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml")]).stderr.split()
-    result = CliRunner().invoke(APP, shown[3:])
+    words = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml")]).stderr.split()
+    result = CliRunner().invoke(APP, words[3:])
 
-    assert shown[:3] == ["Why:", "headwater", "lint"]
+    assert words[:3] == ["Why:", "headwater", "lint"]
     assert result.exit_code == 0
     assert result.stdout.startswith("HW000: the file is not valid\n")
 

@@ -31,7 +31,7 @@ def test_a_setting_replaces_a_value(tmp_path: Path) -> None:
     assert load(tmp_path, name="returns").name == "returns"
 
 
-def test_a_setting_adds_what_is_not_there(tmp_path: Path) -> None:
+def test_a_setting_adds_a_missing_value(tmp_path: Path) -> None:
     assert load(tmp_path, lineage__http__endpoint="http://h:${PORT}/x").lineage.http.endpoint == "http://h:5001/x"
 
 
@@ -50,7 +50,7 @@ def test_a_setting_replaces_or_adds_in_a_list(index: str, paths: list[str], tmp_
     assert list(reads.paths) == [str(tmp_path / path) for path in paths]
 
 
-def test_a_key_with_dots_stands_in_quotes(tmp_path: Path) -> None:
+def test_a_key_with_dots_is_written_in_quotes(tmp_path: Path) -> None:
     assert load_exactly(tmp_path, {'spark."spark.ui.enabled"': "false"}).spark == {"spark.ui.enabled": "false"}
 
 
@@ -76,8 +76,8 @@ NO_YAML = "not YAML: while parsing a flow node, expected the node content, but f
         ("lineage.http.auth", "{type: bearer, token_env: hun-ter2}", f"lineage.http.auth.token_env: {NO_VARIABLE}"),
     ],
 )
-def test_a_wrong_setting_is_told_by_its_key(key: str, value: str, problem: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidPipelineError) as refused:
+def test_an_invalid_setting_is_reported_by_its_key(key: str, value: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidPipelineError) as refusal:
         load_exactly(tmp_path, {key: value})
 
-    assert str(refused.value) == f"--set {key}: {problem}"
+    assert str(refusal.value) == f"--set {key}: {problem}"

@@ -1,4 +1,4 @@
-"""`headwater.spark.capture` where there is nothing to listen to."""
+"""`headwater.spark.capture` without a driver in this process."""
 
 from typing import cast
 
@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from headwater.spark import capture
 
 
-def test_a_session_without_a_driver_here_is_not_captured_and_the_program_goes_on(
+def test_a_session_without_a_local_driver_is_not_captured_and_the_program_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     remote = cast(SparkSession, object())  # as Spark Connect's sessions, it has no JVM behind it

@@ -1,4 +1,4 @@
-"""`headwater-spark` where there is no program to run."""
+"""`headwater-spark` without a program to run."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ USAGE = "usage: headwater-spark PROGRAM.py [ARGUMENTS]"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "printed", "complaint"),
+    ("arguments", "status", "printed", "errors"),
     [
         (["--help"], 0, f"{USAGE}\n", ""),
         (["nowhere.py", "--help"], 2, "", f"headwater-spark: no such program: nowhere.py\n{USAGE}\n"),
@@ -17,11 +17,11 @@ USAGE = "usage: headwater-spark PROGRAM.py [ARGUMENTS]"
         ([], 1, "", f"{USAGE}\n"),
     ],
 )
-def test_what_names_no_program_is_refused_with_how_it_is_used(
-    arguments: list[str], status: int, printed: str, complaint: str
+def test_arguments_without_a_program_are_refused_with_the_usage(
+    arguments: list[str], status: int, printed: str, errors: str
 ) -> None:
     command = [sys.executable, "-m", "headwater.spark", *arguments]
 
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert (ran.returncode, ran.stdout, ran.stderr) == (status, printed, complaint)
+    assert (result.returncode, result.stdout, result.stderr) == (status, printed, errors)

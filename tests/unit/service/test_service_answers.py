@@ -1,4 +1,4 @@
-"""Times as they go out and come in."""
+"""Times in answers."""
 
 from datetime import UTC, datetime
 
@@ -25,7 +25,7 @@ def test_a_time_is_written_to_the_millisecond_in_utc(time_us: int, text: str) ->
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
-def test_a_time_that_was_written_reads_the_same(time: datetime) -> None:
+def test_a_written_time_is_read_the_same(time: datetime) -> None:
     written = iso(microseconds(time))
 
     assert microseconds(datetime.fromisoformat(written)) == microseconds(time) // 1000 * 1000

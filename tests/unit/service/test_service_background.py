@@ -1,4 +1,4 @@
-"""Background work takes turns with everything else on the event loop."""
+"""Background work yields to everything else on the event loop."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -9,7 +9,7 @@ from headwater.errors import UnavailableError
 from headwater.service.background import IdleWorker
 
 
-def test_others_have_their_turn_between_two_slices() -> None:
+def test_other_tasks_run_between_two_slices() -> None:
     done: list[str] = []
 
     def slices() -> Iterator[None]:
@@ -17,7 +17,7 @@ def test_others_have_their_turn_between_two_slices() -> None:
             done.append(f"slice {number}")
             yield
 
-    async def others_beside() -> None:
+    async def others_meanwhile() -> None:
         worker = IdleWorker(slices)
         worker.start()
         while len(done) < 8:
@@ -25,14 +25,14 @@ def test_others_have_their_turn_between_two_slices() -> None:
             await asyncio.sleep(0)
         await worker.stop()
 
-    asyncio.run(others_beside())
+    asyncio.run(others_meanwhile())
 
     order = [each for each in done if each.startswith("slice")]
     assert order == ["slice 0", "slice 1", "slice 2"]
-    assert all("others" in done[done.index(one) : done.index(next_one)] for one, next_one in zip(order, order[1:]))  # noqa: B905, RUF007
+    assert all("others" in done[done.index(first) : done.index(second)] for first, second in zip(order, order[1:]))  # noqa: B905, RUF007
 
 
-def test_what_a_step_gives_is_waited_for() -> None:
+def test_an_awaitable_of_a_step_is_awaited() -> None:
     done: list[str] = []
 
     async def what_another_thread_does() -> None:
@@ -43,7 +43,7 @@ def test_what_a_step_gives_is_waited_for() -> None:
 
         def slices() -> Iterator[Awaitable[None] | None]:
             yield read()
-            done.append("looked at")
+            done.append("used")
             yield None
             finished.set()
 
@@ -54,22 +54,22 @@ def test_what_a_step_gives_is_waited_for() -> None:
 
     asyncio.run(what_another_thread_does())
 
-    assert done == ["read", "looked at"]
+    assert done == ["read", "used"]
 
 
-def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:
-    begun: list[int] = []
+def test_waking_restarts_work_that_waits_for_quiet() -> None:
+    starts: list[int] = []
 
     async def news_while_it_works() -> None:
         finished = asyncio.Event()
 
         def slices() -> Iterator[None]:
-            begun.append(0)
+            starts.append(0)
             yield
-            if len(begun) == 1:
+            if len(starts) == 1:
                 worker.wake()
             yield
-            if len(begun) == 1:
+            if len(starts) == 1:
                 raise AssertionError("went on")
             finished.set()
 
@@ -80,19 +80,19 @@ def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:
 
     asyncio.run(news_while_it_works())
 
-    assert len(begun) == 2
+    assert len(starts) == 2
 
 
-def test_a_database_that_is_away_is_told_without_a_traceback_and_the_next_news_finds_it(
+def test_an_unavailable_database_is_logged_without_a_traceback_and_retried_when_woken(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def away_at_first() -> int:
-        finished, begun = asyncio.Event(), 0
+        finished, starts = asyncio.Event(), 0
 
         def slices() -> Iterator[None]:
-            nonlocal begun
-            begun += 1
-            if begun == 1:
+            nonlocal starts
+            starts += 1
+            if starts == 1:
                 worker.wake()
                 raise UnavailableError("the database does not answer")
             finished.set()
@@ -102,10 +102,10 @@ def test_a_database_that_is_away_is_told_without_a_traceback_and_the_next_news_f
         worker.start()
         await finished.wait()
         await worker.stop()
-        return begun
+        return starts
 
     assert asyncio.run(away_at_first()) == 2
 
-    (told,) = caplog.records
-    assert told.exc_info is None
-    assert vars(told)["fault"] == "the database does not answer"
+    (record,) = caplog.records
+    assert record.exc_info is None
+    assert vars(record)["fault"] == "the database does not answer"

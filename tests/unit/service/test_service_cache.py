@@ -1,4 +1,4 @@
-"""Values that are kept up to a size, also packed, and given up in time."""
+"""Caches with a maximum size, also of compressed values, and their eviction."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -9,109 +9,109 @@ PLAIN: Codec[bytes] = Codec(len, bytes, bytes)
 
 
 def value(number: int) -> bytes:
-    """32 bytes that nothing makes smaller."""
+    """32 incompressible bytes."""
     return sha256(b"%d" % number).digest()
 
 
-def kept(values: int) -> CompressedCache[int, bytes]:
-    """So many were kept where 31 find room, and about 20 more when they are packed."""
-    found = CompressedCache[int, bytes](PLAIN, max_bytes=1_000)
+def filled(values: int) -> CompressedCache[int, bytes]:
+    """A cache after this many values; it has room for 31, and for about 20 more that are compressed."""
+    cache = CompressedCache[int, bytes](PLAIN, max_bytes=1_000)
     for number in range(values):
-        found.keep(number, value(number))
-    return found
+        cache.keep(number, value(number))
+    return cache
 
 
-def test_what_finds_no_room_is_packed_and_comes_back() -> None:
-    found = kept(40)
+def test_values_beyond_the_limit_are_compressed_and_can_be_read() -> None:
+    cache = filled(40)
 
-    assert [found.get(number) for number in range(40)] == [value(number) for number in range(40)]
-    assert found.missing([0, 39, 40]) == [40]
-    assert found.has_room
+    assert [cache.get(number) for number in range(40)] == [value(number) for number in range(40)]
+    assert cache.missing([0, 39, 40]) == [40]
+    assert cache.has_room
 
 
-def test_of_what_is_packed_the_first_goes_first() -> None:
-    found = kept(80)
+def test_the_first_compressed_values_are_evicted_first() -> None:
+    cache = filled(80)
 
-    missing = found.missing(range(80))
+    missing = cache.missing(range(80))
     assert missing == [*range(31, 31 + len(missing))]
     assert 20 < len(missing) < 40
-    assert not found.has_room
+    assert not cache.has_room
 
 
-def test_what_is_dropped_leaves_its_room_to_others() -> None:
-    found = kept(80)
+def test_dropped_values_leave_room_for_others() -> None:
+    cache = filled(80)
 
     for number in range(80):
-        found.drop(number)
-    found.keep(99, value(99))
+        cache.drop(number)
+    cache.keep(99, value(99))
 
-    assert found.missing([*range(80), 99]) == [*range(80)]
-    assert found.has_room
+    assert cache.missing([*range(80), 99]) == [*range(80)]
+    assert cache.has_room
 
 
-def test_what_is_asked_for_is_unpacked_once_and_nothing_is_lost_for_it() -> None:
-    unpacked: list[bytes] = []
+def test_a_requested_value_is_decompressed_once_and_nothing_is_evicted_for_it() -> None:
+    decompressed: list[bytes] = []
 
     def read(written: bytes) -> bytes:
-        unpacked.append(written)
+        decompressed.append(written)
         return written
 
-    found = CompressedCache[int, bytes](Codec(len, bytes, read), max_bytes=1_000)
+    cache = CompressedCache[int, bytes](Codec(len, bytes, read), max_bytes=1_000)
     for number in range(40):
-        found.keep(number, value(number))
+        cache.keep(number, value(number))
 
-    first = [found.get(number) for number in (38, 39)]
-    again = [found.get(number) for number in (38, 39)]
+    first = [cache.get(number) for number in (38, 39)]
+    again = [cache.get(number) for number in (38, 39)]
 
-    assert first == again == unpacked == [value(38), value(39)]
-    assert found.missing(range(40)) == []
-    assert (found.get(0), found.get(1)) == (value(0), value(1))
+    assert first == again == decompressed == [value(38), value(39)]
+    assert cache.missing(range(40)) == []
+    assert (cache.get(0), cache.get(1)) == (value(0), value(1))
 
 
-def test_what_is_packed_ahead_is_given_up_without_packing_it() -> None:
-    packed: list[bytes] = []
+def test_values_compressed_ahead_are_not_compressed_again() -> None:
+    compressed: list[bytes] = []
 
     def written(plain: bytes) -> bytes:
-        packed.append(plain)
+        compressed.append(plain)
         return plain
 
-    found = CompressedCache[int, bytes](Codec(len, written, bytes), max_bytes=1_000)
+    cache = CompressedCache[int, bytes](Codec(len, written, bytes), max_bytes=1_000)
     for number in range(33):
-        found.keep(number, b"%032d" % number)
-    for _ in found.pack_ahead():
+        cache.keep(number, b"%032d" % number)
+    for _ in cache.pack_ahead():
         pass
-    packed.clear()
+    compressed.clear()
 
-    assert [found.get(number) for number in (31, 32, 0, 1)] == [b"%032d" % number for number in (31, 32, 0, 1)]
-    assert packed == []
-
-
-def test_nothing_is_packed_ahead_while_all_finds_room() -> None:
-    assert list(kept(31).pack_ahead()) == []
+    assert [cache.get(number) for number in (31, 32, 0, 1)] == [b"%032d" % number for number in (31, 32, 0, 1)]
+    assert compressed == []
 
 
-def test_what_is_at_hand_stays_when_its_packed_form_goes() -> None:
-    found = kept(33)
-    asked = found.get(32)
+def test_nothing_is_compressed_ahead_while_there_is_room() -> None:
+    assert list(filled(31).pack_ahead()) == []
+
+
+def test_a_decompressed_value_remains_when_its_compressed_form_is_evicted() -> None:
+    cache = filled(33)
+    cached = cache.get(32)
 
     for number in range(100, 140):
-        found.keep(number, value(number))
+        cache.keep(number, value(number))
 
-    assert found.missing([31, 32]) == [31]
-    assert found.get(32) == asked == value(32)
+    assert cache.missing([31, 32]) == [31]
+    assert cache.get(32) == cached == value(32)
 
 
-def test_what_is_much_alike_takes_a_tenth_of_the_room_when_it_is_packed() -> None:
-    found = CompressedCache[int, bytes](PLAIN, max_bytes=200_000)
+def test_similar_values_need_a_tenth_of_the_room_when_compressed() -> None:
+    cache = CompressedCache[int, bytes](PLAIN, max_bytes=200_000)
 
     for number in range(2_000):
-        found.keep(number, b'{"id":"job:etl:%d","type":"JOB","data":%s}' % (number, b'{"name":"load","tags":[]}' * 20))
+        cache.keep(number, b'{"id":"job:etl:%d","type":"JOB","data":%s}' % (number, b'{"name":"load","tags":[]}' * 20))
 
-    assert found.missing(range(2_000)) == []
-    assert found.has_room
+    assert cache.missing(range(2_000)) == []
+    assert cache.has_room
 
 
-def test_what_was_not_asked_for_the_longest_is_given_up_first() -> None:
+def test_the_least_recently_used_value_is_evicted_first() -> None:
     by_size = LruCache[str, bytes](10, len)
     for key in "abc":
         by_size.keep(key, b"...")
@@ -121,7 +121,7 @@ def test_what_was_not_asked_for_the_longest_is_given_up_first() -> None:
     assert ([*by_size], by_size.bytes) == (["c", "a", "d"], 10)
 
 
-def test_what_is_larger_than_all_the_room_is_given_up_with_all_the_rest() -> None:
+def test_a_value_larger_than_the_limit_is_evicted_with_all_others() -> None:
     by_size = LruCache[str, bytes](10, len)
     by_size.keep("a", b"...")
 
@@ -129,17 +129,17 @@ def test_what_is_larger_than_all_the_room_is_given_up_with_all_the_rest() -> Non
     assert (len(by_size), by_size.bytes) == (0, 0)
 
 
-def test_what_is_kept_beside_is_found_for_all_keys_together_and_asked_for_once() -> None:
-    asked: list[Sequence[int]] = []
+def test_the_fallback_is_read_once_for_all_missing_keys() -> None:
+    requests: list[Sequence[int]] = []
 
     def others(keys: Sequence[int]) -> Mapping[int, bytes]:
-        asked.append(keys)
+        requests.append(keys)
         return {key: value(key) for key in keys if key % 2}
 
-    found = FallbackCache[int, bytes](PLAIN, 1_000, others)
-    found.keep(2, value(2))
+    cache = FallbackCache[int, bytes](PLAIN, 1_000, others)
+    cache.keep(2, value(2))
 
-    assert found.missing([1, 2, 3, 4]) == [4]
-    assert found.found([1, 2, 3, 4]) == {number: value(number) for number in (1, 2, 3)}
-    assert [found.get(number) for number in (3, 4)] == [value(3), None]
-    assert asked == [[1, 3, 4], [4], [4]]
+    assert cache.missing([1, 2, 3, 4]) == [4]
+    assert cache.found([1, 2, 3, 4]) == {number: value(number) for number in (1, 2, 3)}
+    assert [cache.get(number) for number in (3, 4)] == [value(3), None]
+    assert requests == [[1, 3, 4], [4], [4]]

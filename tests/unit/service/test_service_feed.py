@@ -1,4 +1,4 @@
-"""The feed: who listens, what they hear, and when it ends."""
+"""The feed: its listeners, the changes that they receive, and its end."""
 
 import asyncio
 import json
@@ -23,27 +23,27 @@ async def first(stream: AsyncIterator[bytes]) -> bytes:
     return await asyncio.wait_for(anext(stream), 5)
 
 
-def test_a_listener_hears_what_comes_after_it_began() -> None:
+def test_a_listener_receives_changes_after_it_began() -> None:
     async def scene() -> list[bytes]:
         feed = Feed()
         feed.publish(0, TOUCHED)
         stream = feed.listen(None)
         greeting = await first(stream)
         feed.publish(1, TOUCHED)
-        heard = await first(stream)
+        piece = await first(stream)
         await stream.aclose()  # type: ignore[attr-defined]
-        return [greeting, heard]
+        return [greeting, piece]
 
-    greeting, heard = asyncio.run(scene())
+    greeting, piece = asyncio.run(scene())
 
     assert changes(greeting) == []
-    assert heard == (
+    assert piece == (
         b'event: change\nid: 1\ndata: {"index":1,"jobs":["job:etl:a","job:etl:b"],"datasets":["dataset:lake:t"],'
         b'"run":"run-1","state":null,"edges":null,"schemas":null}\n\n'
     )
 
 
-def test_a_listener_that_comes_back_hears_what_it_missed() -> None:
+def test_a_listener_that_reconnects_receives_what_it_missed() -> None:
     async def scene() -> bytes:
         feed = Feed()
         for number in range(5):
@@ -56,7 +56,7 @@ def test_a_listener_that_comes_back_hears_what_it_missed() -> None:
     assert [change["index"] for change in changes(asyncio.run(scene()))] == [3, 4]
 
 
-def test_a_listener_that_comes_back_late_hears_that_it_missed_what_is_not_kept() -> None:
+def test_a_listener_that_reconnects_late_is_notified_of_changes_that_are_no_longer_available() -> None:
     async def greeting(kept: int, after: int, log_size: int) -> bytes:
         feed = Feed()
         for number in range(log_size - kept, log_size):
@@ -75,16 +75,16 @@ def test_a_listener_that_comes_back_late_hears_that_it_missed_what_is_not_kept()
     assert b'event: missed\ndata: {"first":0,"last":7}\n\n' in asyncio.run(greeting(kept=2, after=8, log_size=8))
 
 
-def test_what_came_together_is_sent_together() -> None:
+def test_changes_that_arrive_together_are_sent_together() -> None:
     async def scene() -> bytes:
         feed = Feed()
         stream = feed.listen(None)
         await first(stream)
         for number in range(3):
             feed.publish(number, TOUCHED)
-        heard = await first(stream)
+        piece = await first(stream)
         await stream.aclose()  # type: ignore[attr-defined]
-        return heard
+        return piece
 
     assert [change["index"] for change in changes(asyncio.run(scene()))] == [0, 1, 2]
 
@@ -105,7 +105,7 @@ def test_a_stream_ends_when_the_feed_closes_or_its_listener_does_not_read(way: s
     assert asyncio.run(asyncio.wait_for(scene(), 5)) == []
 
 
-def test_changes_that_came_before_the_end_are_still_sent() -> None:
+def test_changes_before_the_end_are_still_sent() -> None:
     async def scene() -> list[bytes]:
         feed = Feed()
         stream = feed.listen(None)
@@ -116,6 +116,6 @@ def test_changes_that_came_before_the_end_are_still_sent() -> None:
         feed.close()
         return [await reading, *[piece async for piece in stream]]
 
-    heard = asyncio.run(asyncio.wait_for(scene(), 5))
+    pieces = asyncio.run(asyncio.wait_for(scene(), 5))
 
-    assert [change["index"] for piece in heard for change in changes(piece)] == [7]
+    assert [change["index"] for piece in pieces for change in changes(piece)] == [7]

@@ -1,4 +1,4 @@
-"""What the programs of ours write to standard error."""
+"""What our programs write to standard error."""
 
 import logging
 
@@ -7,14 +7,14 @@ import pytest
 from headwater.service.logs import log_to_stderr
 
 
-def test_what_the_message_does_not_say_stands_behind_it(
+def test_fields_that_are_not_in_the_message_follow_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     log_to_stderr()
-    said = {"why": "503"}
+    fields = {"why": "503"}
 
-    logging.getLogger("headwater.test").warning("no answer: %(why)s", said, extra={**said, "target": "http://a"})
+    logging.getLogger("headwater.test").warning("no answer: %(why)s", fields, extra={**fields, "target": "http://a"})
     logging.getLogger("headwater.test").warning("no answer", extra={"why": "503"})
 
     assert capsys.readouterr().err.splitlines() == [

@@ -1,4 +1,4 @@
-"""Things in order, and copies of them."""
+"""Ordered items, and copies of them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,24 +9,27 @@ changes = st.lists(st.tuples(st.booleans(), st.integers(0, 90)), max_size=120)
 
 
 @given(changes, changes, changes, st.booleans())
-def test_a_copy_and_what_it_was_made_of_change_in_thread(
-    before: list[tuple[bool, int]], mine: list[tuple[bool, int]], theirs: list[tuple[bool, int]], is_read: bool
+def test_a_copy_and_its_original_change_independently(
+    before: list[tuple[bool, int]],
+    own_changes: list[tuple[bool, int]],
+    copy_changes: list[tuple[bool, int]],
+    is_read: bool,
 ) -> None:
     things: Ordered[int] = Ordered()
     known = _changed(things, before, set())
     if is_read:
         things.items()
 
-    same = things.copy()
-    mine_then, theirs_then = _changed(things, mine, known), _changed(same, theirs, known)
+    copy = things.copy()
+    own_items, copy_items = _changed(things, own_changes, known), _changed(copy, copy_changes, known)
 
-    assert [*same.items()] == sorted(theirs_then)
-    assert [*things.items()] == sorted(mine_then)
-    assert [*same.copy().items()] == sorted(theirs_then)
+    assert [*copy.items()] == sorted(copy_items)
+    assert [*things.items()] == sorted(own_items)
+    assert [*copy.copy().items()] == sorted(copy_items)
 
 
 def _changed(things: Ordered[int], changes: list[tuple[bool, int]], known: set[int]) -> set[int]:
-    """The things are changed so; gives what is in them then."""
+    """Apply the changes; returns the resulting items."""
     known = {*known}
     for is_in, thing in changes:
         if is_in:
@@ -39,16 +42,16 @@ def _changed(things: Ordered[int], changes: list[tuple[bool, int]], known: set[i
 
 
 @given(st.sets(st.integers(0, 999)), st.sets(st.integers(0, 999)), st.integers(0, 900), st.integers(0, 200))
-def test_many_things_that_come_and_go_between_others_are_put_in_their_places(
-    known: set[int], gone: set[int], begin: int, come: int
+def test_many_items_added_and_removed_between_others_are_in_order(
+    known: set[int], removed: set[int], begin: int, added: int
 ) -> None:
     things: Ordered[int] = Ordered()
     known |= {*range(0, 1000, 3)}
     _changed(things, [(True, thing) for thing in known], set())
-    same = things.copy()
+    copy = things.copy()
 
-    changes = [(False, thing) for thing in gone] + [(True, thing) for thing in range(begin, begin + come)]
+    changes = [(False, thing) for thing in removed] + [(True, thing) for thing in range(begin, begin + added)]
     now = _changed(things, changes, known)
 
     assert [*things.items()] == sorted(now)
-    assert [*same.items()] == sorted(known)
+    assert [*copy.items()] == sorted(known)

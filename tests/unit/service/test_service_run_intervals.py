@@ -1,4 +1,4 @@
-"""Runs that spoke both before a time and after it are found as if each were looked at, whatever came meanwhile."""
+"""Runs with events both before and after a time are found as by checking each, whatever changes meanwhile."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ def run_seen(run_id: str, seen: Seen) -> Run:
     return run
 
 
-def test_runs_that_speak_again_and_again_leave_nothing_behind_where_nobody_asks_for_a_past() -> None:
+def test_frequent_events_of_runs_do_not_grow_the_intervals() -> None:
     runs = {str(number): run_seen(str(number), Seen(0, 0)) for number in range(10)}
     intervals = RunIntervals(runs)
     for _ in intervals.catch_up():
@@ -36,17 +36,17 @@ def test_runs_that_speak_again_and_again_leave_nothing_behind_where_nobody_asks_
 
 
 @given(st.lists(spans), st.lists(st.tuples(st.integers(0, 5), spans)), times)
-def test_runs_that_spoke_across_a_time_are_found_also_after_they_spoke_again(
+def test_runs_across_a_time_are_found_also_after_further_events(
     first: list[Seen], later: list[tuple[int, Seen]], time_us: int
 ) -> None:
     runs = {str(number): run_seen(str(number), seen) for number, seen in enumerate(first)}
     intervals = RunIntervals(runs)
     steps = intervals.catch_up()
     next(steps, None)
-    for number, more in later:
+    for number, added in later:
         run_id = str(number)
         before = intervals.seen(run_id)
-        runs[run_id] = run_seen(run_id, more if before is None else before.union(more))
+        runs[run_id] = run_seen(run_id, added if before is None else before.union(added))
         intervals.change(run_id, before, intervals.seen(run_id))
     for _ in steps:
         pass

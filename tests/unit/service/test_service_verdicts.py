@@ -1,4 +1,4 @@
-"""How signatures fared is told at any moment, also while the log is read anew."""
+"""Counts of verdicts are available at any time, also while the log is read again."""
 
 from headwater.graph.lineage import Graph
 from headwater.model import strict_json
@@ -8,7 +8,7 @@ from headwater.store.log_reader import VerdictsRead
 READ = VerdictsRead(0, 3, [(None, "ok", "key", 2), (None, "unsigned", None, 1)])
 
 
-def test_counts_stand_until_the_log_is_read_anew_and_are_then_replaced() -> None:
+def test_counts_remain_until_the_log_is_read_again_and_are_then_replaced() -> None:
     verdicts = Verdicts(Graph(lambda _: strict_json.parse(b"{}")))
     verdicts.take(READ)
     before = dict(verdicts.counts())

@@ -1,6 +1,6 @@
-"""The audit's own verifier, which shares no code with the service's, takes and refuses the same events.
+"""The audit's own verifier, which shares no code with the service's, accepts and refuses the same events.
 
-So do the command and the service, of which each reads events in its own way.
+So do the command and the service, each of which parses events in its own way.
 """
 
 import json
@@ -35,7 +35,7 @@ SIGNED = sign_event(b'{"producer":"https://example.org","run":{"facets":{"a":{"n
 
 @pytest.fixture(params=[core.read_strictly, read_event])
 def read(request: pytest.FixtureRequest) -> ReadJson:
-    """One of the readers that may be used."""
+    """One of the possible readers."""
     reader: ReadJson = request.param
     return reader
 
@@ -43,8 +43,8 @@ def read(request: pytest.FixtureRequest) -> ReadJson:
 def is_good(raw: bytes, public_key_hex: str, read: ReadJson) -> bool:
     """Whether that key signed the event as the vectors' node."""
     public = bytes.fromhex(public_key_hex)
-    named = key_id(NODE_ID, Ed25519PublicKey.from_public_bytes(public))
-    return is_signed(raw, named, VerifyKey(public), read)
+    key_name = key_id(NODE_ID, Ed25519PublicKey.from_public_bytes(public))
+    return is_signed(raw, key_name, VerifyKey(public), read)
 
 
 def test_the_signed_vectors_are_signed(signature_vectors: Vectors, read: ReadJson) -> None:
@@ -57,29 +57,29 @@ def test_the_signed_vectors_are_signed(signature_vectors: Vectors, read: ReadJso
     assert refused == []
 
 
-def test_the_negative_vectors_are_not(signature_vectors: Vectors, read: ReadJson) -> None:
-    taken = [
+def test_the_negative_vectors_are_not_signed(signature_vectors: Vectors, read: ReadJson) -> None:
+    accepted = [
         negative["id"]
         for negative in signature_vectors["negative"]
         if is_good(event_of(negative), negative["publicKeyHex"], read)
     ]
 
-    assert taken == []
+    assert accepted == []
 
 
 @pytest.mark.parametrize("mask", [1, 2, 4, 8, 16, 32, 64, 128])
-def test_no_bit_may_be_changed(mask: int, read: ReadJson) -> None:
-    changed = (SIGNED[:at] + bytes([SIGNED[at] ^ mask]) + SIGNED[at + 1 :] for at in range(len(SIGNED)))
+def test_changing_any_bit_is_detected(mask: int, read: ReadJson) -> None:
+    changed = (SIGNED[:index] + bytes([SIGNED[index] ^ mask]) + SIGNED[index + 1 :] for index in range(len(SIGNED)))
 
     assert is_signed(SIGNED, KEY.key_id, PUBLIC, read)
     assert [raw for raw in changed if is_signed(raw, KEY.key_id, PUBLIC, read)] == []
 
 
-def test_an_event_that_a_program_wrote_anew_is_signed_and_one_with_a_key_twice_is_not(read: ReadJson) -> None:
-    anew = json.dumps(msgspec.json.decode(SIGNED), indent=1).replace("1.5", "1.50").encode()
-    twice = anew.replace(b'"outputs"', b'"outputs": [], "outputs"')
+def test_a_rewritten_event_is_still_signed_and_one_with_a_duplicate_key_is_not(read: ReadJson) -> None:
+    rewritten = json.dumps(msgspec.json.decode(SIGNED), indent=1).replace("1.5", "1.50").encode()
+    with_duplicate = rewritten.replace(b'"outputs"', b'"outputs": [], "outputs"')
 
-    assert [is_signed(raw, KEY.key_id, PUBLIC, read) for raw in (anew, twice)] == [True, False]
+    assert [is_signed(raw, KEY.key_id, PUBLIC, read) for raw in (rewritten, with_duplicate)] == [True, False]
 
 
 EVENT = (
@@ -89,13 +89,13 @@ EVENT = (
 
 
 def signed_as_it_stands(value: str) -> bytes:
-    """An event with this value in a facet, and a good signature over its very bytes, canonical or not."""
+    """An event with this value in a facet, and a valid signature over its exact bytes, canonical or not."""
     signature = signature_facet((EVENT % ("", value)).encode(), "https://example.org", KEY)
     return (EVENT % (f'"signature":{json.dumps(signature, separators=(",", ":"))},', value)).encode()
 
 
 def nested(levels: int) -> str:
-    """A value with which an event is so many levels deep: the event, its run, the facets and one stand around it."""
+    """A value with which an event has this many levels: it is inside the event, the run, the facets and one facet."""
     return "[" * (levels - 4) + "]" * (levels - 4)
 
 
@@ -117,21 +117,22 @@ def nested(levels: int) -> str:
         ("-Infinity", "malformed"),
     ],
 )
-def test_command_service_and_audit_judge_alike_what_a_node_signed_as_it_sent_it(
-    value: str, verdict: str, read: ReadJson
-) -> None:
+def test_command_service_and_audit_agree_on_events_signed_as_sent(value: str, verdict: str, read: ReadJson) -> None:
     raw = signed_as_it_stands(value)
 
-    told, taken = verify_event(raw, TRUSTED), reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False))
+    verification, outcome = (
+        verify_event(raw, TRUSTED),
+        reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False)),
+    )
 
-    assert told.verdict == verdict
+    assert verification.verdict == verdict
     assert is_signed(raw, KEY.key_id, PUBLIC, read) == (verdict == "ok")
-    assert isinstance(taken, Entry if verdict == "ok" else InvalidEventError)
-    assert not isinstance(taken, Entry) or taken.verdict == "ok"
+    assert isinstance(outcome, Entry if verdict == "ok" else InvalidEventError)
+    assert not isinstance(outcome, Entry) or outcome.verdict == "ok"
 
 
 @pytest.mark.parametrize("value", ['{"\\ud800":1,"\uff21":2}', '{"\\udc00\\ud800":1,"\ufffd":2,"\ue000":3}'])
-def test_half_of_a_pair_in_a_key_has_one_place_in_the_canonical_form(value: str, read: ReadJson) -> None:
+def test_a_lone_surrogate_in_a_key_has_one_place_in_the_canonical_form(value: str, read: ReadJson) -> None:
     payload = canonical((EVENT % ("", value)).encode())
     signature = json.dumps(signature_facet(payload, "https://example.org", KEY))
     raw = (EVENT % (f'"signature": {signature}, ', value)).encode()
@@ -140,12 +141,12 @@ def test_half_of_a_pair_in_a_key_has_one_place_in_the_canonical_form(value: str,
     assert is_signed(raw, KEY.key_id, PUBLIC, read)
 
 
-def test_what_a_signature_must_say_is_written_down_alike_on_both_sides() -> None:
+def test_both_sides_require_the_same_members_and_schemas_of_a_signature() -> None:
     assert core.SIGNATURE_MEMBERS == SIGNATURE_MEMBERS
     assert core.SIGNATURE_SCHEMAS == KNOWN_SCHEMAS
 
 
-def test_the_docs_tell_each_schema_that_a_signature_may_name() -> None:
-    told = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
+def test_the_docs_list_each_schema_that_a_signature_can_name() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
 
-    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in told] == []
+    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in text] == []

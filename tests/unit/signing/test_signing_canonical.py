@@ -80,20 +80,20 @@ def test_it_agrees_with_a_second_implementation_on_any_bytes(raw: bytes) -> None
 
 
 @given(TEXTS)
-def test_the_canonical_form_is_its_own(text: str) -> None:
+def test_the_canonical_form_of_a_canonical_form_is_the_same(text: str) -> None:
     once = _canonical_or_none(text.encode())
 
     assert once is None or canonical(once) == once
 
 
-def test_the_vectors_hold(signature_vectors: Vectors) -> None:
+def test_the_vectors_have_their_canonical_forms(signature_vectors: Vectors) -> None:
     unsigned = [vector for vector in signature_vectors["vectors"] if '"signature"' not in vector["event"]]
 
-    found = {vector["id"]: canonical(vector["event"].encode()) for vector in unsigned}
+    canonical_forms = {vector["id"]: canonical(vector["event"].encode()) for vector in unsigned}
 
-    assert found == {vector["id"]: bytes.fromhex(vector["canonicalHex"]) for vector in unsigned}
-    assert found == {vector["id"]: vector["canonicalUtf8"].encode() for vector in unsigned}
-    assert len(found) >= 10
+    assert canonical_forms == {vector["id"]: bytes.fromhex(vector["canonicalHex"]) for vector in unsigned}
+    assert canonical_forms == {vector["id"]: vector["canonicalUtf8"].encode() for vector in unsigned}
+    assert len(canonical_forms) >= 10
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_number_literals_stay_as_they_were_written(literal: str) -> None:
         (rb'{"run":{"a":1,"\u0061":1}}', "run.a"),
     ],
 )
-def test_a_key_that_stands_twice_is_refused_by_its_path(raw: bytes, path: str) -> None:
+def test_a_duplicate_key_is_refused_by_its_path(raw: bytes, path: str) -> None:
     with pytest.raises(InvalidEventError, match=f"^{path}: duplicate key"):
         canonical(raw)
 
@@ -145,13 +145,13 @@ def test_a_key_that_stands_twice_is_refused_by_its_path(raw: bytes, path: str) -
         *(b"[" * 200_000, b'{"a":' * 200_000, b"[" * 200_000 + b"]" * 200_000),
     ],
 )
-def test_what_is_no_json_is_refused(raw: bytes) -> None:
+def test_text_that_is_not_json_is_refused(raw: bytes) -> None:
     with pytest.raises(MalformedJsonError):
         canonical(raw)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":[', "]}")])
-def test_whatever_can_be_read_can_be_written(opening: str, closing: str) -> None:
+def test_the_deepest_readable_value_has_a_canonical_form(opening: str, closing: str) -> None:
     levels = MAX_DEPTH // sum(character in "[{" for character in opening)
     raw = (opening * levels + closing * levels).encode()
 

@@ -1,4 +1,4 @@
-"""The chain's vectors, which another implementation wrote: signed bytes, and what is found where some are missing."""
+"""The chain's vectors, written by another implementation: signed bytes, and the problems if some are missing."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def link(facet: dict[str, Any]) -> Link:
 
 
 @pytest.mark.parametrize("vector", VECTORS["vectors"], ids=lambda vector: vector["id"])
-def test_an_event_is_signed_in_its_place_to_the_same_bytes(vector: dict[str, Any]) -> None:
+def test_an_event_signed_with_its_link_has_the_same_bytes(vector: dict[str, Any]) -> None:
     signed = sign_in_chain(vector["event"].encode(), KEY, link(vector["facet"]))
 
     assert signed is not None
@@ -41,14 +41,14 @@ def test_an_event_is_signed_in_its_place_to_the_same_bytes(vector: dict[str, Any
 
 
 @pytest.mark.parametrize("record", VECTORS["records"], ids=lambda record: record["id"])
-def test_a_record_shows_what_does_not_fit(record: dict[str, Any]) -> None:
+def test_a_record_has_the_expected_problems(record: dict[str, Any]) -> None:
     nodes = Nodes()
     for name in record["events"]:
         nodes.add(link_of(BY_ID[name]["signedEvent"].encode(), received_us=2_000_000_000_000_000))
 
-    found = [
+    problems = [
         [each.kind, each.epoch, each.events, each.first, each.last]
         for each in troubles(nodes.epochs[VECTORS["nodeId"]], now_us=0)
     ]
 
-    assert found == record["expect"]
+    assert problems == record["expect"]

@@ -1,4 +1,4 @@
-"""`headwater verify` and `headwater key show`, as a script meets them."""
+"""`headwater verify` and `headwater key show`, as scripts use them."""
 
 import json
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_it_exits_with_1_if_one_of_many_is_not_ok(tmp_path: Path, jwks: Path, ev
     assert runner.invoke(app, ["verify", file, "--keys", str(jwks)]).exit_code == 1
 
 
-def test_a_file_without_events_proves_nothing(tmp_path: Path, jwks: Path) -> None:
+def test_a_file_without_events_fails(tmp_path: Path, jwks: Path) -> None:
     file = _events(tmp_path / "e.jsonl", b"", b"  ")
 
     result = runner.invoke(app, ["verify", file, "--keys", str(jwks)])
@@ -82,13 +82,15 @@ def test_a_file_without_events_proves_nothing(tmp_path: Path, jwks: Path) -> Non
     assert result.stdout == "no events\n"
 
 
-def test_a_record_under_a_key_that_was_revoked_proves_nothing(tmp_path: Path, jwks: Path) -> None:
+def test_a_record_of_a_revoked_key_is_not_ok(tmp_path: Path, jwks: Path) -> None:
     record = b'{"id":1}'
     signature = sign_record(record, "body", KEY)._asdict()
     file = _events(tmp_path / "r.jsonl", json.dumps({"id": 1, "signature": signature}).encode())
-    told = json.loads(jwks.read_text())
+    key_set = json.loads(jwks.read_text())
     revoked = tmp_path / "revoked.jwks"
-    revoked.write_text(json.dumps({"keys": [{**each, "revokedFrom": "2026-05-22T14:23:11Z"} for each in told["keys"]]}))
+    revoked.write_text(
+        json.dumps({"keys": [{**each, "revokedFrom": "2026-05-22T14:23:11Z"} for each in key_set["keys"]]})
+    )
 
     before = runner.invoke(app, ["verify", "--records", file, "--keys", str(jwks)])
     after = runner.invoke(app, ["verify", "--records", file, "--keys", str(revoked), "--json"])
@@ -97,7 +99,7 @@ def test_a_record_under_a_key_that_was_revoked_proves_nothing(tmp_path: Path, jw
     assert (after.exit_code, json.loads(after.stdout)["verdict"]) == (1, "unknown-key")
 
 
-def test_without_json_a_line_says_why(tmp_path: Path, jwks: Path) -> None:
+def test_without_json_a_line_has_the_reason(tmp_path: Path, jwks: Path) -> None:
     file = _events(tmp_path / "e.jsonl", OK, TAMPERED)
 
     lines = runner.invoke(app, ["verify", file, "--keys", str(jwks)]).stdout.splitlines()
@@ -108,29 +110,33 @@ def test_without_json_a_line_says_why(tmp_path: Path, jwks: Path) -> None:
     assert lines[2] == "2 events: 1 ok, 1 tampered"
 
 
-def test_of_several_files_each_line_names_its_own(tmp_path: Path, jwks: Path) -> None:
-    one, two = _events(tmp_path / "1.jsonl", OK), _events(tmp_path / "2.jsonl", OK, OK)
+def test_with_several_files_each_line_names_its_file(tmp_path: Path, jwks: Path) -> None:
+    first, second = _events(tmp_path / "1.jsonl", OK), _events(tmp_path / "2.jsonl", OK, OK)
     options = ["--keys", str(jwks)]
 
-    plain = runner.invoke(app, ["verify", one, two, *options]).stdout.splitlines()
-    in_json = runner.invoke(app, ["verify", one, two, *options, "--json"]).stdout.splitlines()
+    plain = runner.invoke(app, ["verify", first, second, *options]).stdout.splitlines()
+    in_json = runner.invoke(app, ["verify", first, second, *options, "--json"]).stdout.splitlines()
 
-    assert [line.split()[0] for line in plain[:3]] == [f"{one}:1", f"{two}:1", f"{two}:2"]
-    assert [(json.loads(line)["file"], json.loads(line)["line"]) for line in in_json] == [(one, 1), (two, 1), (two, 2)]
+    assert [line.split()[0] for line in plain[:3]] == [f"{first}:1", f"{second}:1", f"{second}:2"]
+    assert [(json.loads(line)["file"], json.loads(line)["line"]) for line in in_json] == [
+        (first, 1),
+        (second, 1),
+        (second, 2),
+    ]
 
 
-def test_an_event_cannot_steer_the_terminal(tmp_path: Path, jwks: Path) -> None:
-    steering = OK.replace(KEY.key_id.encode(), rb"node:\u001b[2J\u202e")
-    file = _events(tmp_path / "e.jsonl", steering, b'{"\\u001b[2J":1,"\\u001b[2J":2}')
+def test_an_event_cannot_control_the_terminal(tmp_path: Path, jwks: Path) -> None:
+    with_controls = OK.replace(KEY.key_id.encode(), rb"node:\u001b[2J\u202e")
+    file = _events(tmp_path / "e.jsonl", with_controls, b'{"\\u001b[2J":1,"\\u001b[2J":2}')
 
-    shown = runner.invoke(app, ["verify", file, "--keys", str(jwks)]).stdout
+    output = runner.invoke(app, ["verify", file, "--keys", str(jwks)]).stdout
 
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
+    assert "\x1b" not in output
+    assert "\u202e" not in output
 
 
 @pytest.mark.parametrize("content", [None, b"{}", b"\xff", b"not json"])
-def test_keys_that_cannot_be_read_are_a_wrong_use_not_a_verdict(tmp_path: Path, content: bytes | None) -> None:
+def test_unreadable_keys_are_a_usage_error_not_a_verdict(tmp_path: Path, content: bytes | None) -> None:
     keys = tmp_path / "other.jwks"
     if content is not None:
         keys.write_bytes(content)
@@ -142,39 +148,41 @@ def test_keys_that_cannot_be_read_are_a_wrong_use_not_a_verdict(tmp_path: Path, 
     assert "--keys" in result.stderr
 
 
-def test_a_file_that_is_missing_is_a_wrong_use(tmp_path: Path, jwks: Path) -> None:
+def test_a_missing_file_is_a_usage_error(tmp_path: Path, jwks: Path) -> None:
     assert runner.invoke(app, ["verify", str(tmp_path / "no"), "--keys", str(jwks)]).exit_code == 2
 
 
-def test_key_show_makes_the_key_once_and_shows_its_public_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_show_creates_the_key_once_and_shows_its_public_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
 
     first, second = (runner.invoke(app, ["key", "show"]) for _ in range(2))
 
-    made = load_or_create(headwater_home())
+    created = load_or_create(headwater_home())
     private = json.loads(key_path(headwater_home()).read_bytes())["d"]
-    assert made.key_id in first.stdout
+    assert created.key_id in first.stdout
     assert first.stdout == second.stdout
     assert "created a new node key" in first.stderr
     assert second.stderr == ""
     assert private not in first.output + second.output
 
 
-def test_key_show_jwks_is_what_verify_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_reads_the_output_of_key_show_jwks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
-    shown = runner.invoke(app, ["key", "show", "--jwks"]).stdout
-    (tmp_path / "node.jwks").write_text(shown)
+    key_set = runner.invoke(app, ["key", "show", "--jwks"]).stdout
+    (tmp_path / "node.jwks").write_text(key_set)
     own = load_or_create(headwater_home())
     file = _events(tmp_path / "e.jsonl", sign_event(EVENT, own))
 
     result = runner.invoke(app, ["verify", file, "--keys", str(tmp_path / "node.jwks")])
 
     assert result.exit_code == 0
-    assert read_jwks(shown) == {own.key_id: own.public_key}
-    assert '"d"' not in shown
+    assert read_jwks(key_set) == {own.key_id: own.public_key}
+    assert '"d"' not in key_set
 
 
-def test_home_is_in_the_users_folder_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_home_is_in_the_users_folder_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HEADWATER_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 

@@ -6,15 +6,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from headwater.signing.ed25519 import is_good
 
 ORDER = 2**252 + 27742317777372353535851937790883648493
-"""Of the base point. Source: RFC 8032, section 5.1"""
+"""The order of the base point. Source: RFC 8032, section 5.1"""
 IDENTITY = (1).to_bytes(32, "little")
 """The neutral point, encoded: of order 1, so that it makes the equation of RFC 8032 hold for any message."""
 NOT_CANONICAL = (2**255 - 19 + 1).to_bytes(32, "little")
-"""The same point, with a y that is not reduced, which RFC 8032, section 5.1.3, has a reader refuse."""
+"""The same point, with a y that is not reduced, which must be refused by RFC 8032, section 5.1.3."""
 NO_SCALAR = bytes(32)
 
 
-def test_the_rfcs_own_vector_is_good() -> None:
+def test_the_rfcs_vector_is_valid() -> None:
     # Source: RFC 8032, section 7.1, test 2
     key = Ed25519PublicKey.from_public_bytes(
         bytes.fromhex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
@@ -29,13 +29,13 @@ def test_the_rfcs_own_vector_is_good() -> None:
 
 
 @pytest.mark.parametrize("key", [IDENTITY, NOT_CANONICAL], ids=["order 1", "order 1, not canonical"])
-def test_a_key_for_which_everybody_can_sign_signs_nothing(key: bytes) -> None:
+def test_a_key_for_which_anybody_can_sign_is_refused(key: bytes) -> None:
     public_key = Ed25519PublicKey.from_public_bytes(key)
 
     assert not is_good(IDENTITY + NO_SCALAR, b"anything", public_key)
 
 
-def test_a_signature_that_was_made_from_another_by_adding_the_order_is_not_good() -> None:
+def test_a_signature_with_the_order_added_is_not_valid() -> None:
     private_key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
     signature = private_key.sign(b"event")
     other = signature[:32] + (int.from_bytes(signature[32:], "little") + ORDER).to_bytes(32, "little")
@@ -45,7 +45,7 @@ def test_a_signature_that_was_made_from_another_by_adding_the_order_is_not_good(
 
 
 @pytest.mark.parametrize("length", [0, 63, 65, 128])
-def test_what_is_not_64_bytes_long_is_no_signature(length: int) -> None:
+def test_bytes_of_another_length_than_64_are_not_a_signature(length: int) -> None:
     private_key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 
     assert not is_good(private_key.sign(b"event").ljust(128, b"\0")[:length], b"event", private_key.public_key())

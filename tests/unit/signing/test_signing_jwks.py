@@ -1,4 +1,4 @@
-"""Key sets: what is written is read, what is no key set is refused by its path."""
+"""Key sets: what is written can be read, and invalid key sets are refused by their path."""
 
 import json
 from typing import Any
@@ -15,13 +15,13 @@ RFC_8037_A2 = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvP
 RFC_8037_A2_HEX = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
 
 
-def test_what_is_written_is_read() -> None:
+def test_a_written_key_set_can_be_read() -> None:
     keys = {ONE.key_id: ONE.public_key, TWO.key_id: TWO.public_key}
 
     assert read_jwks(write_jwks(keys)) == keys
 
 
-def test_a_key_set_says_what_its_keys_are_for() -> None:
+def test_a_key_set_has_the_use_of_its_keys() -> None:
     (member,) = json.loads(write_jwks({ONE.key_id: ONE.public_key}))["keys"]
 
     assert member["kid"] == ONE.key_id
@@ -35,13 +35,13 @@ def test_the_key_of_rfc_8037_is_read() -> None:
     assert keys["k"].public_bytes_raw().hex() == RFC_8037_A2_HEX
 
 
-def test_keys_of_other_kinds_are_passed_over() -> None:
+def test_keys_of_other_kinds_are_ignored() -> None:
     others = [{"kty": "RSA", "kid": "r"}, {"kty": "OKP", "crv": "X25519", "kid": "x"}, "what", None]
 
     assert list(read_jwks(json.dumps({"keys": [*others, {**RFC_8037_A2, "kid": "k"}]}))) == ["k"]
 
 
-def test_a_set_may_be_empty() -> None:
+def test_a_key_set_can_be_empty() -> None:
     assert read_jwks('{"keys": []}') == {}
 
 
@@ -61,12 +61,12 @@ def test_a_set_may_be_empty() -> None:
         ({"keys": [{**RFC_8037_A2, "kid": "k", "x": "é" * 43}]}, "keys.0.x: expected 32 bytes"),
     ],
 )
-def test_what_is_no_key_set_is_refused_by_its_path(document: Any, message: str) -> None:  # noqa: ANN401 - any JSON
+def test_an_invalid_key_set_is_refused_by_its_path(document: Any, message: str) -> None:  # noqa: ANN401 - any JSON
     with pytest.raises(InvalidInputError, match=f"^{message}"):
         read_jwks(json.dumps(document))
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"keys": [], "keys": []}', "\ud800"])
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_text_that_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError, match=r"^key set: "):
         read_jwks(text)

@@ -1,4 +1,4 @@
-"""The key on disk: made once, for its owner's eyes, and never replaced."""
+"""The key on disk: created once, readable for its owner only, and never replaced silently."""
 
 import json
 import uuid
@@ -18,7 +18,7 @@ def _mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_the_first_use_makes_a_key_that_only_its_owner_can_read(tmp_path: Path) -> None:
+def test_the_first_use_creates_a_key_that_only_its_owner_can_read(tmp_path: Path) -> None:
     home = tmp_path / "not" / "yet"
 
     key = load_or_create(home)
@@ -40,10 +40,10 @@ def test_every_later_use_finds_the_same_key(tmp_path: Path) -> None:
 
 
 def test_two_homes_have_two_keys(tmp_path: Path) -> None:
-    one, other = load_or_create(tmp_path / "one"), load_or_create(tmp_path / "other")
+    first, second = load_or_create(tmp_path / "one"), load_or_create(tmp_path / "other")
 
-    assert one.node_id != other.node_id
-    assert one.public_key != other.public_key
+    assert first.node_id != second.node_id
+    assert first.public_key != second.public_key
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
@@ -81,7 +81,7 @@ def _another_seed(jwk: dict[str, str]) -> dict[str, str]:
     ],
     ids=["empty", "cut off", "list", "null", "wrong types", "another seed", "not base64"],
 )
-def test_a_damaged_key_is_refused_and_stays_as_it_is(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_key_is_refused_and_not_changed(tmp_path: Path, damage: object) -> None:
     load_or_create(tmp_path)
     assert callable(damage)
     damaged = damage(key_path(tmp_path).read_bytes())
@@ -94,7 +94,7 @@ def test_a_damaged_key_is_refused_and_stays_as_it_is(tmp_path: Path, damage: obj
     assert refusal.value.__cause__ is None
 
 
-def test_a_place_where_no_key_can_be_made_is_a_setup_error(tmp_path: Path) -> None:
+def test_a_home_where_no_key_can_be_created_is_a_setup_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(
@@ -109,7 +109,7 @@ def test_a_node_trusts_itself_even_before_its_first_event(tmp_path: Path) -> Non
     assert list(trusted) == [load_or_create(tmp_path).key_id]
 
 
-def test_a_node_trusts_the_key_sets_beside_its_key(tmp_path: Path) -> None:
+def test_a_node_trusts_the_key_sets_in_the_folder_of_its_key(tmp_path: Path) -> None:
     own = load_or_create(tmp_path)
     (tmp_path / "keys" / "colleagues.jwks").write_text(write_jwks({OTHER.key_id: OTHER.public_key}))
 
@@ -117,7 +117,7 @@ def test_a_node_trusts_the_key_sets_beside_its_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b'{"keys": [{"kty": "OKP", "crv": "Ed25519"}]}'])
-def test_a_key_set_that_cannot_be_read_is_not_passed_over(tmp_path: Path, content: bytes) -> None:
+def test_a_key_set_that_cannot_be_read_is_not_ignored(tmp_path: Path, content: bytes) -> None:
     load_or_create(tmp_path)
     (tmp_path / "keys" / "broken.jwks").write_bytes(content)
 
@@ -125,14 +125,14 @@ def test_a_key_set_that_cannot_be_read_is_not_passed_over(tmp_path: Path, conten
         trusted_keys(tmp_path)
 
 
-def test_the_next_key_is_made_once_for_the_same_node_and_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_the_next_key_is_created_once_for_the_node_and_replaces_the_old_one(tmp_path: Path) -> None:
     old = load_or_create(tmp_path)
 
-    first, again = next_key(tmp_path), next_key(tmp_path)
+    first, second = next_key(tmp_path), next_key(tmp_path)
     before = load_or_create(tmp_path)
     replace_key(tmp_path)
 
-    assert first.key_id == again.key_id != old.key_id == before.key_id
+    assert first.key_id == second.key_id != old.key_id == before.key_id
     assert first.node_id == old.node_id
     assert load_or_create(tmp_path).key_id == first.key_id
     assert next_key(tmp_path).key_id != first.key_id

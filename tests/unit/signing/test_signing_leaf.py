@@ -1,4 +1,4 @@
-"""What a leaf commits to, and where facets stand in an event's bytes."""
+"""What a leaf commits to, and where facets are in an event's bytes."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ EVENT = (
     b'{"eventTime":"2026-01-01T00:00:00Z","inputs":[{"facets":{"schema":{"fields":[]}},"name":"a"}],'
     b'"job":{"name":"j"},"run":{"facets":{"p\\u0061rent":{"job":"\xc3\xa9"},"x":1},"runId":"r"}}'
 )
-FOUND = Found("event", 1_767_225_600_000_000, "ok", "node:n#sha256:k")
+ENTRY = Found("event", 1_767_225_600_000_000, "ok", "node:n#sha256:k")
 SALT = bytes(range(16))
 
 
@@ -28,7 +28,7 @@ def _values(raw: bytes) -> dict[str, bytes]:
     return {".".join(span.path): raw[span.begin : span.end] for span in facet_spans(raw)}
 
 
-def test_a_leaf_is_what_its_description_says() -> None:
+def test_a_leaf_is_computed_as_documented() -> None:
     stream = hashlib.shake_256(SALT).digest(64)
     schema, parent, x = b'{"fields":[]}', b'{"job":"\xc3\xa9"}', b"1"
     rest = EVENT.replace(schema, b"").replace(parent, b"").replace(b'"x":1', b'"x":')
@@ -42,47 +42,49 @@ def test_a_leaf_is_what_its_description_says() -> None:
         b'"kind":"event","receivedUs":1767225600000000,"verdict":"ok","version":1}'
     )
 
-    sealed = seal(EVENT, FOUND, SALT)
+    sealed = seal(EVENT, ENTRY, SALT)
 
-    assert leaf_data(sealed.commitment, FOUND) == data
+    assert leaf_data(sealed.commitment, ENTRY) == data
     assert sealed.leaf == hashlib.sha256(b"\0" + data).digest() == leaf_hash(data)
 
 
-def test_a_facet_can_be_erased_and_the_leaf_stays() -> None:
+def test_a_leaf_is_the_same_after_a_facet_is_erased() -> None:
     spans = facet_spans(EVENT)
-    each = salts(SALT, len(spans))
-    parts = [hashlib.sha256(salt + EVENT[p.begin : p.end]).digest() for salt, p in zip(each[1:], spans, strict=True)]
-    rest, at = b"", 0
+    all_salts = salts(SALT, len(spans))
+    parts = [
+        hashlib.sha256(salt + EVENT[p.begin : p.end]).digest() for salt, p in zip(all_salts[1:], spans, strict=True)
+    ]
+    rest, begin = b"", 0
     for span in spans:
-        rest, at = rest + EVENT[at : span.begin], span.end
-    committed = hashlib.sha256(each[0] + rest + EVENT[at:]).digest()
-    for span, part in zip(spans, parts, strict=True):  # no facet's bytes are looked at any more
+        rest, begin = rest + EVENT[begin : span.begin], span.end
+    committed = hashlib.sha256(all_salts[0] + rest + EVENT[begin:]).digest()
+    for span, part in zip(spans, parts, strict=True):  # without the facets' bytes
         committed += span.begin.to_bytes(8, "big") + span.end.to_bytes(8, "big") + part
 
-    assert hashlib.sha256(committed).digest() == commitment(EVENT, spans, each)
+    assert hashlib.sha256(committed).digest() == commitment(EVENT, spans, all_salts)
 
 
-@pytest.mark.parametrize("at", range(len(EVENT)))
-def test_every_byte_is_committed_to(at: int) -> None:
-    bent = EVENT[:at] + bytes([EVENT[at] ^ 1]) + EVENT[at + 1 :]
+@pytest.mark.parametrize("index", range(len(EVENT)))
+def test_every_byte_is_committed_to(index: int) -> None:
+    changed = EVENT[:index] + bytes([EVENT[index] ^ 1]) + EVENT[index + 1 :]
     spans = facet_spans(EVENT)
 
-    assert commitment(bent, spans, salts(SALT, len(spans))) != commitment(EVENT, spans, salts(SALT, len(spans)))
+    assert commitment(changed, spans, salts(SALT, len(spans))) != commitment(EVENT, spans, salts(SALT, len(spans)))
 
 
 def test_another_salt_is_another_leaf() -> None:
-    assert seal(EVENT, FOUND, SALT).leaf != seal(EVENT, FOUND, bytes(16)).leaf
+    assert seal(EVENT, ENTRY, SALT).leaf != seal(EVENT, ENTRY, bytes(16)).leaf
 
 
 def test_an_edit_is_committed_to_as_a_whole() -> None:
     edit = b'{"run":{"facets":{"a":1}}}'
 
-    sealed = seal(edit, FOUND._replace(kind="edit"), SALT)
+    sealed = seal(edit, ENTRY._replace(kind="edit"), SALT)
 
     assert sealed.commitment == hashlib.sha256(hashlib.sha256(salts(SALT, 0)[0] + edit).digest()).digest()
 
 
-def test_facets_are_found_wherever_openlineage_has_them() -> None:
+def test_facets_are_found_at_every_place_of_openlineage() -> None:
     assert _values(EVENT) == {
         "inputs.0.facets.schema": b'{"fields":[]}',
         "run.facets.parent": b'{"job":"\xc3\xa9"}',
@@ -126,27 +128,27 @@ _EVENTS = st.fixed_dictionaries({
 
 
 @given(_EVENTS, st.sampled_from([None, 1]), st.booleans())
-def test_facets_are_found_the_same_way_however_an_event_is_written(
+def test_facets_are_found_in_any_formatting_of_an_event(
     event: dict[str, Any], indent: int | None, is_ascii: bool
 ) -> None:
     raw = json.dumps(event, indent=indent, ensure_ascii=is_ascii).encode()
 
-    found = facet_spans(raw)
+    spans = facet_spans(raw)
 
-    assert [*found] == _Scanned(raw).spans()
-    assert all(left.end < right.begin for left, right in pairwise(found))
-    for span in found:
+    assert [*spans] == _Scanned(raw).spans()
+    assert all(left.end < right.begin for left, right in pairwise(spans))
+    for span in spans:
         value: Any = event
         for step in span.path:
             value = value[int(step) if isinstance(value, list) else step]
         assert json.loads(raw[span.begin : span.end]) == value
 
 
-def test_the_fast_way_and_the_slow_find_the_same_in_real_events(shared: Path) -> None:
+def test_the_fast_and_the_slow_scan_find_the_same_in_real_events(shared: Path) -> None:
     events = [path.read_bytes() for path in sorted(shared.rglob("*.json")) if path.stat().st_size < 200_000]
     texts = [orjson.dumps(body) for raw in events if isinstance(body := orjson.loads(raw), dict) and "run" in body]
     for raw in [*events, *texts]:
-        if (found := fast_facet_spans(raw)) is not None:
-            assert [*found] == _Scanned(raw).spans()
+        if (spans := fast_facet_spans(raw)) is not None:
+            assert [*spans] == _Scanned(raw).spans()
     assert all(fast_facet_spans(raw) is not None for raw in texts)
     assert len(texts) > 5

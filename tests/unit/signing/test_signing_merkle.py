@@ -1,4 +1,4 @@
-"""The tree of RFC 6962: the vectors of Certificate Transparency, the definition itself, and proofs that were bent."""
+"""The tree of RFC 6962: the vectors of Certificate Transparency, the definition, and altered proofs."""
 
 import hashlib
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ def _hashes(proof: Sequence[str]) -> list[bytes]:
 
 
 def _root(leaves: Sequence[bytes]) -> bytes:
-    """The definition, word for word."""
+    """The definition, literally."""
     if not leaves:
         return hashlib.sha256().digest()
     if len(leaves) == 1:
@@ -188,14 +188,17 @@ def test_every_small_tree_is_consistent_with_every_smaller_one() -> None:
 
 
 @pytest.mark.parametrize(("index", "size", "proof"), INCLUSION)
-def test_a_bent_inclusion_proof_is_found(index: int, size: int, proof: list[str]) -> None:
+def test_an_altered_inclusion_proof_is_refused(index: int, size: int, proof: list[str]) -> None:
     root, good = bytes.fromhex(ROOTS[size]), _hashes(proof)
     leaf = LEAVES[index]
     longer = ([*good, leaf], [*good, root], [root, *good], [b"", *good], [*good, b""])
-    bent = [[*good[:at], bytes([good[at][0] ^ 8]) + good[at][1:], *good[at + 1 :]] for at in range(len(good))]
+    altered = [
+        [*good[:position], bytes([good[position][0] ^ 8]) + good[position][1:], *good[position + 1 :]]
+        for position in range(len(good))
+    ]
 
-    for wrong in (*longer, *bent, *([good[:-1], good[1:]] if good else [])):
-        assert not is_included(leaf, index, size, wrong, root)
+    for invalid in (*longer, *altered, *([good[:-1], good[1:]] if good else [])):
+        assert not is_included(leaf, index, size, invalid, root)
     for wrong_index in (index - 1, index + 1, index ^ 2):
         assert not is_included(leaf, wrong_index, size, good, root)
     assert not is_included(leaf, index, size * 2, good, root)
@@ -204,20 +207,31 @@ def test_a_bent_inclusion_proof_is_found(index: int, size: int, proof: list[str]
 
 
 @pytest.mark.parametrize(("old", "new", "proof"), CONSISTENCY[1:])
-def test_a_bent_consistency_proof_is_found(old: int, new: int, proof: list[str]) -> None:
+def test_an_altered_consistency_proof_is_refused(old: int, new: int, proof: list[str]) -> None:
     first, second, good = bytes.fromhex(ROOTS[old]), bytes.fromhex(ROOTS[new]), _hashes(proof)
-    bent = [[*good[:at], bytes([good[at][0] ^ 8]) + good[at][1:], *good[at + 1 :]] for at in range(len(good))]
+    altered = [
+        [*good[:index], bytes([good[index][0] ^ 8]) + good[index][1:], *good[index + 1 :]] for index in range(len(good))
+    ]
 
-    for wrong in ([], good[:-1], [*good, b""], [*good, first], [*good, second], [b"", *good], [first, *good], *bent):
-        assert not is_consistent(old, first, new, second, wrong)
+    for invalid in (
+        [],
+        good[:-1],
+        [*good, b""],
+        [*good, first],
+        [*good, second],
+        [b"", *good],
+        [first, *good],
+        *altered,
+    ):
+        assert not is_consistent(old, first, new, second, invalid)
     for wrong_old in (old - 1, old + 1, old ^ 2):
         assert not is_consistent(wrong_old, first, new, second, good)
     assert not is_consistent(old, first, new * 2, second, good)
     assert not is_consistent(old, second, new, first, good)
 
 
-def test_hashes_of_other_lengths_prove_nothing_whatever_they_hash_to() -> None:
-    """Split otherwise, four of them lead to an older head and to one over other leaves."""
+def test_hashes_of_other_lengths_are_refused_even_if_they_lead_to_the_head() -> None:
+    """With wrong lengths, the same bytes would lead to an older head and to one over other leaves."""
     first, second, third, fourth, forged = _leaves(5)
     both = node_hash(first, second) + third
     old = _root([first, second, third])
@@ -227,17 +241,17 @@ def test_hashes_of_other_lengths_prove_nothing_whatever_they_hash_to() -> None:
     assert not is_included(fourth, 1, 2, [b""], hashlib.sha256(b"\1" + fourth).digest())
 
 
-def test_an_empty_tree_grows_into_any() -> None:
+def test_an_empty_tree_is_consistent_with_any() -> None:
     assert is_consistent(0, EMPTY_ROOT, 3, bytes.fromhex(ROOTS[3]), [])
     assert not is_consistent(0, LEAVES[0], 3, bytes.fromhex(ROOTS[3]), [])
     assert not is_consistent(3, bytes.fromhex(ROOTS[3]), 0, EMPTY_ROOT, [])
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
-def test_perfect_subtrees_lie_side_by_side(one: int, other: int) -> None:
-    begin, end = sorted((one, other))
+def test_perfect_subtrees_are_adjacent(first: int, second: int) -> None:
+    begin, end = sorted((first, second))
 
-    spans = [(place << height, (place + 1) << height) for height, place in nodes_between(begin, end)]
+    spans = [(index << height, (index + 1) << height) for height, index in nodes_between(begin, end)]
 
     assert all(left[1] == right[0] for left, right in pairwise(spans))
     assert not spans if begin == end else (spans[0][0], spans[-1][1]) == (begin, end)

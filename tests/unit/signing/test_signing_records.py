@@ -1,4 +1,4 @@
-"""Signed records: what is the same record, what is another, and what a signature says nothing about."""
+"""Signed records: which changes make another record, and what a signature does not cover."""
 
 import json
 from base64 import b64encode
@@ -20,8 +20,8 @@ TRUSTED = {KEY.key_id: KEY.public_key}
 RECORD = {"id": 1, "price": 1.5, "note": "a < b", "lineage": {"run_id": "r"}, "tags": ["x", None]}
 
 
-def signed(record: Mapping[str, Any], what: str = "body") -> dict[str, Any]:
-    return {**record, "signature": sign_record(json.dumps(record).encode(), what, KEY)._asdict()}
+def signed(record: Mapping[str, Any], part: str = "body") -> dict[str, Any]:
+    return {**record, "signature": sign_record(json.dumps(record).encode(), part, KEY)._asdict()}
 
 
 def verdict(record: object, member: str = "signature") -> str:
@@ -29,22 +29,22 @@ def verdict(record: object, member: str = "signature") -> str:
     return verify_record(text, member, TRUSTED).verdict
 
 
-def test_what_is_signed_is_the_canonical_record_behind_its_context() -> None:
-    # By hand, from the words of the manual: keys sorted, `<` escaped, nulls of objects left out, number literals kept.
+def test_the_signed_bytes_are_the_context_and_the_canonical_record() -> None:
+    # By hand, from the manual: keys sorted, `<` escaped, nulls of objects left out, number literals kept.
     payload = b'headwater record v1\nbody\n{"id":1,"note":"a \\u003c b","tags":["x",null]}'
     record = b'{"tags": ["x", null], "gone": null, "note": "a < b", "id": 1}'
 
-    found = sign_record(record, "body", KEY)
+    signature = sign_record(record, "body", KEY)
 
-    assert found.signature == b64encode(KEY.sign(payload)).decode()
-    assert (found.algorithm, found.key_id, found.signed) == (ALGORITHM, KEY.key_id, "body")
+    assert signature.signature == b64encode(KEY.sign(payload)).decode()
+    assert (signature.algorithm, signature.key_id, signature.signed) == (ALGORITHM, KEY.key_id, "body")
 
 
-def test_order_spacing_and_fields_that_are_null_make_no_other_record() -> None:
-    whole = signed(RECORD)
-    again = json.dumps(dict(reversed([*whole.items(), ("missing", None)])), indent=2).encode()
+def test_order_spacing_and_null_fields_do_not_change_a_record() -> None:
+    record = signed(RECORD)
+    reformatted = json.dumps(dict(reversed([*record.items(), ("missing", None)])), indent=2).encode()
 
-    assert (verdict(whole), verdict(again)) == ("ok", "ok")
+    assert (verdict(record), verdict(reformatted)) == ("ok", "ok")
 
 
 @pytest.mark.parametrize(
@@ -54,22 +54,22 @@ def test_another_value_is_another_record(change: dict[str, Any]) -> None:
     assert verdict({**signed(RECORD), **change}) == "tampered"
 
 
-def test_a_number_that_is_written_otherwise_is_another_record() -> None:
+def test_a_number_in_another_notation_is_another_record() -> None:
     text = json.dumps(signed(RECORD)).replace('"price": 1.5', '"price": 1.50').encode()
 
     assert verdict(text) == "tampered"
 
 
-def test_a_signature_over_the_metadata_says_nothing_of_the_rest() -> None:
+def test_a_signature_over_the_metadata_does_not_cover_the_rest() -> None:
     record = signed(RECORD, "lineage")
 
     assert verdict({**record, "id": 2}) == "ok"
     assert verdict({**record, "lineage": {"run_id": "s"}}) == "tampered"
 
 
-def test_a_signature_over_a_part_is_none_over_the_whole() -> None:
-    only = {"lineage": {"run_id": "r"}}
-    record = signed(only, "lineage")
+def test_a_signature_over_a_part_is_not_valid_for_the_whole() -> None:
+    metadata = {"lineage": {"run_id": "r"}}
+    record = signed(metadata, "lineage")
 
     assert verdict({**record, "signature": {**record["signature"], "signed": "body"}}) == "tampered"
 
@@ -86,30 +86,30 @@ def test_a_signature_over_a_part_is_none_over_the_whole() -> None:
         (b'{"id":1,"id":2}', "malformed"),
     ],
 )
-def test_what_is_no_signed_record_is_told_by_its_verdict(record: object, expected: str) -> None:
+def test_a_record_without_a_valid_signature_has_its_verdict(record: object, expected: str) -> None:
     assert verdict(record) == expected
 
 
-def test_the_signature_of_a_stranger_is_by_an_unknown_key() -> None:
-    stranger = NodeKey.from_seed("edge-7", bytes(32))
-    signature = sign_record(b'{"id":1}', "body", stranger)._asdict()
+def test_a_signature_of_another_key_is_by_an_unknown_key() -> None:
+    other_key = NodeKey.from_seed("edge-7", bytes(32))
+    signature = sign_record(b'{"id":1}', "body", other_key)._asdict()
 
     assert verdict({"id": 1, "signature": signature}) == "unknown-key"
 
 
-def test_nobody_can_have_an_event_signed_by_handing_over_a_record_that_reads_like_one() -> None:
+def test_the_signature_of_a_record_that_looks_like_an_event_is_not_valid_for_the_event() -> None:
     event = {"producer": "p", "run": {"runId": "r", "facets": {}}}
-    honest = json.loads(sign_event(json.dumps(event).encode(), KEY))
+    signed_event = json.loads(sign_event(json.dumps(event).encode(), KEY))
     forged = sign_record(json.dumps(event).encode(), "body", KEY).signature
 
-    honest["run"]["facets"]["signature"]["signature"] = forged
+    signed_event["run"]["facets"]["signature"]["signature"] = forged
 
-    assert verify_event(json.dumps(honest).encode(), TRUSTED).verdict == "tampered"
+    assert verify_event(json.dumps(signed_event).encode(), TRUSTED).verdict == "tampered"
 
 
 @given(st.dictionaries(st.text().filter(lambda name: name != "signature"), st.integers() | st.text() | st.none()))
-def test_any_record_that_was_signed_verifies_and_no_other_does(record: dict[str, Any]) -> None:
-    whole = signed(record)
+def test_any_signed_record_verifies_and_a_changed_one_does_not(record: dict[str, Any]) -> None:
+    signed_record = signed(record)
 
-    assert verdict(whole) == "ok"
-    assert verdict({**whole, "one more": 1}) == "tampered"
+    assert verdict(signed_record) == "ok"
+    assert verdict({**signed_record, "one more": 1}) == "tampered"

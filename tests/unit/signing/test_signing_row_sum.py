@@ -34,13 +34,13 @@ _NAMES: Final = [
     "Telling",
     "UseEvidence",
 ]
-"""The names of kinds of facts in the format of bundles; whatever the classes are called."""
+"""The names of kinds of facts in the format of bundles, independent of the names of the classes."""
 _ROW: Final = ("load-1", ("etl", "load"), ("lake", "orders"))
 
 
-def test_the_names_of_facts_in_the_row_sum_stay_as_they_are() -> None:
+def test_the_names_of_facts_in_the_row_sum_do_not_change() -> None:
     sums = {sha256(name.encode() + msgspec.msgpack.encode(_ROW)).hexdigest(): name for name in _NAMES}
 
-    named = {sums.get(graph_of([(table.kind, [_ROW])])["rowSum"], table.kind.__name__) for table in TABLES}
+    names = {sums.get(graph_of([(table.kind, [_ROW])])["rowSum"], table.kind.__name__) for table in TABLES}
 
-    assert named == set(_NAMES)
+    assert names == set(_NAMES)

@@ -1,4 +1,4 @@
-"""Signing: what a signed event looks like, and what cannot be signed."""
+"""Signing: the form of a signed event, and events that cannot be signed."""
 
 import json
 from base64 import b64decode
@@ -20,11 +20,11 @@ EVENT = b'{"run": {"runId": "r"}, "producer": "https://example.org/p", "eventTyp
 
 
 def _with_their_schema(signed: bytes) -> bytes:
-    """As the vectors have it: where the facet is described is no part of what is signed."""
+    """With the schema URL of the vectors, which is not part of what is signed."""
     return signed.replace(SIGNATURE_SCHEMA.encode(), SCHEMA.encode())
 
 
-def test_the_vectors_hold(signature_vectors: Vectors) -> None:
+def test_the_vectors_have_their_signed_events(signature_vectors: Vectors) -> None:
     vectors = signature_vectors["vectors"]
 
     signed = {
@@ -41,7 +41,7 @@ def test_the_vectors_hold(signature_vectors: Vectors) -> None:
     assert len(literal) >= 10
 
 
-def test_the_parts_of_the_vectors_hold(signature_vectors: Vectors) -> None:
+def test_the_vectors_have_their_keys_signatures_and_hashes(signature_vectors: Vectors) -> None:
     for vector in signature_vectors["vectors"]:
         key = NodeKey.from_seed(NODE_ID, bytes.fromhex(vector["privateSeedHex"]))
 
@@ -55,7 +55,7 @@ def test_the_parts_of_the_vectors_hold(signature_vectors: Vectors) -> None:
         assert facet["payloadHash"] == f"sha256:{digest}", vector["id"]
 
 
-def test_the_signature_stands_at_its_sorted_place() -> None:
+def test_the_signature_is_at_its_sorted_place() -> None:
     event = EVENT.replace(b'"runId"', b'"facets": {"a": {}, "z": {}}, "runId"')
 
     signed = sign_event(event, KEY)
@@ -64,7 +64,7 @@ def test_the_signature_stands_at_its_sorted_place() -> None:
     assert signed == canonical(signed)
 
 
-def test_the_facet_says_who_signed_what_and_how() -> None:
+def test_the_facet_has_the_producer_the_algorithm_and_the_key() -> None:
     facet = json.loads(sign_event(EVENT, KEY))["run"]["facets"]["signature"]
 
     assert facet["_producer"] == "https://example.org/p"
@@ -95,17 +95,17 @@ def test_signing_again_replaces_the_signature() -> None:
         (b'{"run": {"a": 1, "a": 1}, "producer": "p"}', "run.a: duplicate key"),
     ],
 )
-def test_what_has_no_place_for_a_signature_is_refused(raw: bytes, message: str) -> None:
+def test_an_event_without_a_place_for_a_signature_is_refused(raw: bytes, message: str) -> None:
     with pytest.raises(InvalidEventError, match=f"^{message}"):
         sign_event(raw, KEY)
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_text_that_is_not_json_is_refused() -> None:
     with pytest.raises(MalformedJsonError):
         sign_event(b"{", KEY)
 
 
-def test_a_key_shows_no_private_part() -> None:
+def test_the_text_form_of_a_key_has_no_private_part() -> None:
     shown = repr(KEY) + str(KEY)
 
     assert KEY.key_id in shown

@@ -20,24 +20,24 @@ HOUR = timedelta(hours=1)
 TOKEN = "a hash"  # noqa: S105
 
 
-def said(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, EditItem]:
-    """A statement that comes so many hours after noon."""
+def stated_at(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, EditItem]:
+    """A statement that arrives this many hours after noon."""
     statement = orjson.loads(signed.text)
-    told = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
-    what = "revoked" if statement["what"] == "revoke" else "enrolled"
-    return NOON + hour * HOUR, EditItem((KEY, statement["keyId"]), what, told)
+    members = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
+    action = "revoked" if statement["what"] == "revoke" else "enrolled"
+    return NOON + hour * HOUR, EditItem((KEY, statement["keyId"]), action, members)
 
 
 def enrolled(hour: float, key: NodeKey) -> tuple[datetime, EditItem]:
-    return said(hour, enrolment(key, "e", NOON), TOKEN)
+    return stated_at(hour, enrolment(key, "e", NOON), TOKEN)
 
 
 def replaced(hour: float, old: NodeKey, new: NodeKey, stated: float | None = None) -> tuple[datetime, EditItem]:
-    return said(hour, rotation(old, new, "n", NOON + (hour if stated is None else stated) * HOUR))
+    return stated_at(hour, rotation(old, new, "n", NOON + (hour if stated is None else stated) * HOUR))
 
 
 def revoked(hour: float, key: NodeKey, from_hour: float, token: str | None = None) -> tuple[datetime, EditItem]:
-    return said(hour, revocation(key.key_id, NOON + from_hour * HOUR, "lost", "r", NOON, key), token)
+    return stated_at(hour, revocation(key.key_id, NOON + from_hour * HOUR, "lost", "r", NOON, key), token)
 
 
 def after(*entries: tuple[datetime, EditItem]) -> Standing:
@@ -47,8 +47,8 @@ def after(*entries: tuple[datetime, EditItem]) -> Standing:
 def facts_of(entries: Sequence[tuple[datetime, EditItem]]) -> list[Edit]:
     return [
         fact
-        for index, (time, saying) in enumerate(entries)
-        for fact in edit_entry(str(index), microseconds(time), None, [saying]).facts(index)
+        for index, (time, edit) in enumerate(entries)
+        for fact in edit_entry(str(index), microseconds(time), None, [edit]).facts(index)
     ]
 
 
@@ -56,57 +56,57 @@ def from_hour(now: Standing, key: NodeKey) -> float:
     return (now.revoked[key.key_id].from_us - microseconds(NOON)) / microseconds(datetime(1970, 1, 1, 1, tzinfo=UTC))
 
 
-def test_a_key_is_known_from_its_enrolment_on() -> None:
+def test_a_key_is_known_after_its_enrolment() -> None:
     now = after(enrolled(0, OLD))
 
     assert (now.keys.keys(), now.revoked, now.fallen) == ({OLD.key_id}, {}, {})
 
 
 @pytest.mark.parametrize("later", [-2, 0.5, 99])
-def test_what_a_revoked_key_says_of_itself_changes_nothing(later: float) -> None:
+def test_a_revoked_keys_own_statement_changes_nothing(later: float) -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(1, OLD, 1), revoked(2, OLD, later)), OLD) == 1
 
 
 @pytest.mark.parametrize("later", [-2, 0.5, 99])
-def test_what_a_key_says_of_itself_changes_nothing_that_a_token_said(later: float) -> None:
-    of_token = revoked(1, OLD, 5, TOKEN)
+def test_a_keys_own_statement_does_not_change_a_revocation_by_token(later: float) -> None:
+    by_token = revoked(1, OLD, 5, TOKEN)
 
-    assert from_hour(after(enrolled(0, OLD), of_token, revoked(2, OLD, later)), OLD) == 5
-    assert from_hour(after(enrolled(0, OLD), revoked(0.5, OLD, later), of_token), OLD) == 5
-
-
-def test_of_what_tokens_said_the_last_counts_be_it_earlier_or_later() -> None:
-    one, earlier, later = (revoked(1 + hour, OLD, hour, TOKEN) for hour in (2, -5, 9))
-
-    assert from_hour(after(enrolled(0, OLD), one, earlier), OLD) == -5
-    assert from_hour(after(enrolled(0, OLD), one, earlier, later), OLD) == 9
+    assert from_hour(after(enrolled(0, OLD), by_token, revoked(2, OLD, later)), OLD) == 5
+    assert from_hour(after(enrolled(0, OLD), revoked(0.5, OLD, later), by_token), OLD) == 5
 
 
-def test_a_key_brings_forward_a_time_that_is_still_to_come_and_never_puts_it_off() -> None:
+def test_the_last_revocation_by_token_counts_whatever_its_time() -> None:
+    first, earlier, later = (revoked(1 + hour, OLD, hour, TOKEN) for hour in (2, -5, 9))
+
+    assert from_hour(after(enrolled(0, OLD), first, earlier), OLD) == -5
+    assert from_hour(after(enrolled(0, OLD), first, earlier, later), OLD) == 9
+
+
+def test_a_key_can_make_a_future_revocation_earlier_but_not_later() -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(1, OLD, 9), revoked(2, OLD, 3)), OLD) == 3
     assert from_hour(after(enrolled(0, OLD), revoked(1, OLD, 9), revoked(2, OLD, 10)), OLD) == 9
 
 
-def test_a_key_takes_back_no_more_than_the_last_hour() -> None:
+def test_a_key_can_revoke_itself_at_most_an_hour_back() -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(8, OLD, -99)), OLD) == 8 - BACK_US / 3_600_000_000
     assert from_hour(after(enrolled(0, OLD), revoked(8, OLD, -99, TOKEN)), OLD) == -99
 
 
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
-def test_a_time_at_the_end_of_the_calendar_is_one(time: str) -> None:
-    told = revocation(OLD.key_id, datetime.fromisoformat(time), "lost", "r", NOON)
+def test_a_time_at_the_end_of_the_calendar_is_valid(time: str) -> None:
+    statement = revocation(OLD.key_id, datetime.fromisoformat(time), "lost", "r", NOON)
 
-    assert abs(after(enrolled(0, OLD), said(1, told, TOKEN)).revoked[OLD.key_id].from_us) < 2**62
+    assert abs(after(enrolled(0, OLD), stated_at(1, statement, TOKEN)).revoked[OLD.key_id].from_us) < 2**62
 
 
-def test_a_replacement_that_was_named_in_time_stays_when_the_old_key_is_revoked() -> None:
+def test_a_replacement_named_before_the_revocation_remains_trusted() -> None:
     now = after(enrolled(0, OLD), replaced(1, OLD, NEW), revoked(2, OLD, 1.5, TOKEN))
 
     assert (now.keys.keys(), now.fallen) == ({OLD.key_id, NEW.key_id}, {})
 
 
 @pytest.mark.parametrize("stated", [-9, 1, 9])
-def test_a_replacement_that_was_named_too_late_falls_and_those_it_named_fall_with_it(stated: float) -> None:
+def test_a_replacement_named_after_the_revocation_is_not_trusted_nor_are_those_it_named(stated: float) -> None:
     now = after(
         enrolled(0, OLD), replaced(1, OLD, NEW, stated), replaced(2, NEW, NEWEST, stated), revoked(3, OLD, 0.5, TOKEN)
     )
@@ -115,35 +115,35 @@ def test_a_replacement_that_was_named_too_late_falls_and_those_it_named_fall_wit
     assert now.fallen == {NEW.key_id: OLD.key_id, NEWEST.key_id: OLD.key_id}
 
 
-def test_a_replacement_is_named_at_the_later_of_when_it_came_and_what_it_says() -> None:
+def test_a_replacements_time_is_the_later_of_its_arrival_and_its_stated_time() -> None:
     now = after(enrolled(0, OLD), replaced(1, OLD, NEW, 5), revoked(2, OLD, 4, TOKEN))
 
     assert now.fallen == {NEW.key_id: OLD.key_id}
 
 
 @pytest.mark.parametrize("order", [*permutations(range(3))])
-def test_a_replacement_that_a_token_enrolled_stays_whenever_that_was(order: Sequence[int]) -> None:
-    some = [replaced(2, OLD, NEW), enrolled(2, NEW), revoked(2, OLD, 1, TOKEN)]
+def test_a_replacement_that_a_token_enrolled_remains_trusted_in_any_order(order: Sequence[int]) -> None:
+    items = [replaced(2, OLD, NEW), enrolled(2, NEW), revoked(2, OLD, 1, TOKEN)]
 
-    now = after(enrolled(0, OLD), *(some[at] for at in order))
+    now = after(enrolled(0, OLD), *(items[index] for index in order))
 
     assert (now.keys.keys(), now.fallen) == ({OLD.key_id, NEW.key_id}, {})
 
 
-def test_a_replacement_stays_when_the_old_key_is_configured_no_more() -> None:
-    (named,) = facts_of([replaced(1, OLD, NEW)])
+def test_a_replacement_remains_when_the_old_key_is_no_longer_configured() -> None:
+    (fact,) = facts_of([replaced(1, OLD, NEW)])
 
-    assert standing([named], {}).keys.keys() == {NEW.key_id}
-    assert standing([named], {OLD.key_id: OLD.public_key}).keys.keys() == {OLD.key_id, NEW.key_id}
+    assert standing([fact], {}).keys.keys() == {NEW.key_id}
+    assert standing([fact], {OLD.key_id: OLD.public_key}).keys.keys() == {OLD.key_id, NEW.key_id}
 
 
-def test_the_order_is_that_of_the_log_whichever_is_read_first() -> None:
+def test_statements_count_in_the_order_of_the_log_in_any_order_of_reading() -> None:
     facts = facts_of([enrolled(0, OLD), revoked(1, OLD, 9), revoked(2, OLD, 3), revoked(4, OLD, 3.5)])
 
-    assert {from_hour(standing(some, {}), OLD) for some in permutations(facts)} == {3}
+    assert {from_hour(standing(order, {}), OLD) for order in permutations(facts)} == {3}
 
 
-def test_of_a_shape_that_kept_one_statement_that_one_counts() -> None:
+def test_the_single_statement_of_an_older_format_counts() -> None:
     facts = [dataclasses.replace(fact, what=fact.what.partition(":")[0]) for fact in facts_of([enrolled(0, OLD)])]
 
     assert standing(facts, {}).keys.keys() == {OLD.key_id}

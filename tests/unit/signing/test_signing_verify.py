@@ -33,7 +33,7 @@ EVENT = json.dumps(
 ).encode()
 SIGNED = sign_event(EVENT, KEY)
 SIGNED_TO_BE_READ_SLOWLY = sign_event(EVENT.replace(b"100000.0", b"1e5"), KEY)
-"""orjson writes this number in another way than it stands here."""
+"""orjson writes this number in another way."""
 
 VERDICT_OF = {
     "bad signature": "tampered",
@@ -41,7 +41,7 @@ VERDICT_OF = {
     "signature length": "tampered",
     "unknown key": "unknown-key",
 }
-"""The shared vectors name the fault, our own the verdict."""
+"""The shared vectors have the fault, our own the verdict."""
 
 
 def _trusting(public_key_hex: str) -> dict[str, Ed25519PublicKey]:
@@ -73,20 +73,20 @@ def test_the_negative_vectors_have_their_verdicts(signature_vectors: Vectors) ->
 
 @pytest.mark.parametrize("signed", [SIGNED, SIGNED_TO_BE_READ_SLOWLY], ids=["fast way", "slow way"])
 @pytest.mark.parametrize("mask", [1, 2, 4, 8, 16, 32, 64, 128])
-def test_one_changed_byte_anywhere_is_found(signed: bytes, mask: int) -> None:
+def test_one_changed_bit_anywhere_is_detected(signed: bytes, mask: int) -> None:
     assert verify_event(signed, TRUSTED).verdict == "ok"
 
-    for place, byte in enumerate(signed):
-        changed = signed[:place] + bytes([byte ^ mask]) + signed[place + 1 :]
-        assert verify_event(changed, TRUSTED).verdict != "ok", (place, changed[max(0, place - 20) : place + 20])
+    for index, byte in enumerate(signed):
+        changed = signed[:index] + bytes([byte ^ mask]) + signed[index + 1 :]
+        assert verify_event(changed, TRUSTED).verdict != "ok", (index, changed[max(0, index - 20) : index + 20])
 
 
 @given(st.data())
-def test_any_other_byte_anywhere_is_found(data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, len(SIGNED) - 1))
-    byte = data.draw(st.integers(0, 255).filter(lambda byte: byte != SIGNED[place]))
+def test_any_changed_byte_is_detected(data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(SIGNED) - 1))
+    byte = data.draw(st.integers(0, 255).filter(lambda byte: byte != SIGNED[index]))
 
-    assert verify_event(SIGNED[:place] + bytes([byte]) + SIGNED[place + 1 :], TRUSTED).verdict != "ok"
+    assert verify_event(SIGNED[:index] + bytes([byte]) + SIGNED[index + 1 :], TRUSTED).verdict != "ok"
 
 
 def _reversed(value: Any) -> Any:  # noqa: ANN401 - parsed JSON
@@ -107,7 +107,7 @@ def _reversed(value: Any) -> Any:  # noqa: ANN401 - parsed JSON
         f"\r\n {SIGNED.decode()}\t",
     ],
 )
-def test_an_event_written_anew_is_ok(text: str) -> None:
+def test_a_reformatted_event_is_ok(text: str) -> None:
     assert verify_event(text.encode(), TRUSTED) == Verification("ok", KEY.key_id, None)
 
 
@@ -124,7 +124,7 @@ _FACETS = st.dictionaries(
 
 
 @given(_FACETS)
-def test_the_fast_and_the_slow_way_agree(facets: dict[str, Any]) -> None:
+def test_fast_and_slow_verification_agree(facets: dict[str, Any]) -> None:
     event = {"producer": "https://example.org/p", "run": {"runId": "r", "facets": facets}}
     signed = sign_event(json.dumps(event).encode(), KEY)
 
@@ -133,14 +133,14 @@ def test_the_fast_and_the_slow_way_agree(facets: dict[str, Any]) -> None:
     assert verify_event(b" " + signed, TRUSTED).verdict == "ok"
 
 
-def test_another_facet_that_looks_like_the_signature_is_not_taken_for_it() -> None:
+def test_another_facet_that_looks_like_the_signature_is_not_used() -> None:
     other = {"signature": {"_producer": "https://example.org/p", "keyId": "another"}}
     event = {"producer": "https://example.org/p", "run": {"runId": "r", "facets": {"a": other, "zz": other}}}
     signed = sign_event(json.dumps(event).encode(), KEY)
     facet = json.loads(signed)["run"]["facets"]["signature"]
-    begins = [place.end() for place in re.finditer(rb'"signature":', signed)]
+    ends = [index.end() for index in re.finditer(rb'"signature":', signed)]
 
-    verdicts = [verify_event(signed, TRUSTED, Claim(facet, event["producer"], begin)).verdict for begin in begins]
+    verdicts = [verify_event(signed, TRUSTED, Claim(facet, event["producer"], begin)).verdict for begin in ends]
 
     assert set(verdicts) == {"ok"}
     assert verify_event(signed, TRUSTED).verdict == "ok"
@@ -188,18 +188,18 @@ def test_the_signed_bytes_are_those_without_the_signature() -> None:
         (sign_event(EVENT, NodeKey.from_seed(NODE_ID, bytes(32))), "unknown-key", "run.facets.signature.keyId: "),
     ],
 )
-def test_a_verdict_says_why(raw: bytes, verdict: str, reason: str) -> None:
+def test_a_verdict_has_its_reason(raw: bytes, verdict: str, reason: str) -> None:
     verification = verify_event(raw, TRUSTED)
 
     assert verification.verdict == verdict
     assert (verification.reason or "").startswith(reason)
 
 
-@pytest.mark.parametrize("place", [0, 1, 700, 1399])
-def test_a_byte_changed_in_place_is_found_though_the_event_still_says_the_same(place: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 700, 1399])
+def test_a_byte_changed_in_place_is_detected_even_if_the_value_is_the_same(index: int) -> None:
     escapes = r"\u000b" * 1_400
     signed = sign_event(EVENT.replace(b"production", escapes.encode()), KEY)
-    start = signed.index(escapes.encode()) + place * len(r"\u000b")
+    start = signed.index(escapes.encode()) + index * len(r"\u000b")
     edited = signed[: start + 5] + b"B" + signed[start + 6 :]
     rewritten = signed.replace(b"\\u000b", b"\\u000B")
 
@@ -210,9 +210,9 @@ def test_a_byte_changed_in_place_is_found_though_the_event_still_says_the_same(p
 
 @pytest.mark.parametrize(("levels", "verdict"), [(MAX_DEPTH, "ok"), (MAX_DEPTH + 1, "malformed")])
 @pytest.mark.parametrize("space", [b"", b" "], ids=["fast way", "slow way"])
-def test_the_depth_limit_is_the_same_on_both_ways(levels: int, verdict: str, space: bytes) -> None:
-    above = 4  # the event, the run, the facets, the facet
-    deepest = b"[" * (MAX_DEPTH - above) + b"]" * (MAX_DEPTH - above)
+def test_the_depth_limit_is_the_same_in_fast_and_slow_verification(levels: int, verdict: str, space: bytes) -> None:
+    outer_levels = 4  # the event, the run, the facets, the facet
+    deepest = b"[" * (MAX_DEPTH - outer_levels) + b"]" * (MAX_DEPTH - outer_levels)
     signed = sign_event(b'{"producer":"p","run":{"facets":{"x":{"y":%b}}}}' % deepest, KEY)
     nested = signed.replace(b"[]", b"[" * (levels - MAX_DEPTH + 1) + b"]" * (levels - MAX_DEPTH + 1))
 

@@ -1,4 +1,4 @@
-"""A witness signs what adds to what it signed before, and nothing else."""
+"""A witness signs only heads that are consistent with what it signed before."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def seen(size: int) -> Witnessed:
     return witnessed(head(TREE, size), LOG.verifier, nothing_yet(LOG.verifier), [], WITNESS, 1)
 
 
-def test_the_first_head_of_a_log_is_signed_as_it_is() -> None:
+def test_the_first_head_of_a_log_is_signed() -> None:
     first = seen(5)
 
     assert first.head.size == 5
@@ -34,7 +34,7 @@ def test_the_first_head_of_a_log_is_signed_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(1, 9), (5, 8), (5, 5), (8, 9)])
-def test_a_head_that_adds_to_it_is_signed(old: int, new: int) -> None:
+def test_a_consistent_head_is_signed(old: int, new: int) -> None:
     proof = consistency_proof(old, new, TREE.node)
 
     assert witnessed(head(TREE, new), LOG.verifier, seen(old), proof, WITNESS, 2).head.size == new
@@ -50,15 +50,18 @@ def test_a_head_that_adds_to_it_is_signed(old: int, new: int) -> None:
         (head(TREE, 9, OTHER_LOG), "not signed by"),
     ],
 )
-def test_anything_else_is_not(note: str, reason: str) -> None:
+def test_an_inconsistent_or_foreign_head_is_refused(note: str, reason: str) -> None:
     with pytest.raises(UntrustedNoteError, match=reason):
         witnessed(note, LOG.verifier, seen(5), [], WITNESS, 2)
 
 
-def test_signatures_of_strangers_are_not_passed_on() -> None:
-    stranger = NoteSigner.from_seed("stranger", bytes([3] * 32))
-    note = head(TREE, 5) + stranger.line(parse_note(head(TREE, 5)).text)
+def test_other_signatures_are_not_passed_on() -> None:
+    other_signer = NoteSigner.from_seed("stranger", bytes([3] * 32))
+    note = head(TREE, 5) + other_signer.line(parse_note(head(TREE, 5)).text)
 
-    passed_on = witnessed(note, LOG.verifier, nothing_yet(LOG.verifier), [], WITNESS, 1).note
+    witnessed_note = witnessed(note, LOG.verifier, nothing_yet(LOG.verifier), [], WITNESS, 1).note
 
-    assert [each.name for each in parse_note(passed_on).signatures] == ["lineage.example.org", "witness.example.org"]
+    assert [each.name for each in parse_note(witnessed_note).signatures] == [
+        "lineage.example.org",
+        "witness.example.org",
+    ]

@@ -1,4 +1,4 @@
-"""How transformations compose: laws by which the order of the walk does not matter."""
+"""Composition of transformations: laws that make the result independent of the order of the walk."""
 
 from itertools import product
 
@@ -45,7 +45,7 @@ def test_composition_is_associative_and_identity_changes_nothing() -> None:
         (JOIN, MASKED, Transformation(Subtype.JOIN, masking=True)),
     ],
 )
-def test_the_stronger_direct_use_or_the_outer_influence_tells(
+def test_the_stronger_direct_use_or_the_outer_indirect_use_counts(
     outer: Transformation, inner: Transformation, together: Transformation
 ) -> None:
     assert composed(outer, inner) == together
@@ -57,17 +57,17 @@ def test_using_all_is_using_each(parts: list[Inputs], use: Transformation) -> No
 
 
 @given(inputs, inputs, inputs)
-def test_merging_is_a_union(one: Inputs, two: Inputs, three: Inputs) -> None:
-    assert merged([one, two]).equals(merged([two, one]))
-    assert merged([one, merged([two, three])]).equals(merged([merged([one, two]), three]))
-    assert merged([one, one]).equals(one)
+def test_merging_is_a_union(first: Inputs, second: Inputs, third: Inputs) -> None:
+    assert merged([first, second]).equals(merged([second, first]))
+    assert merged([first, merged([second, third])]).equals(merged([merged([first, second]), third]))
+    assert merged([first, first]).equals(first)
 
 
-def test_what_stands_for_columns_is_replaced_by_them_in_its_own_use() -> None:
+def test_placeholders_of_columns_are_replaced_by_them_in_their_use() -> None:
     known = Source(0, "a")
     loop = Inputs({FILTER: frozenset({Source(-1, "x"), known}), IDENTITY: frozenset({Source(-1, "y")})})
 
     replaced = loop.replaced(-1, {"x": Inputs.of(Source(1, "b")), "y": Inputs.of(Source(2, "c"), AGGREGATION)})
 
-    wanted = {FILTER: frozenset({known, Source(1, "b")}), AGGREGATION: frozenset({Source(2, "c")})}
-    assert replaced.equals(Inputs(wanted))
+    expected = {FILTER: frozenset({known, Source(1, "b")}), AGGREGATION: frozenset({Source(2, "c")})}
+    assert replaced.equals(Inputs(expected))

@@ -1,4 +1,4 @@
-"""Input that is not a plan is refused, with a message that has no values of it."""
+"""Input that is not a plan is refused with a message without its values."""
 
 import json
 
@@ -39,7 +39,7 @@ JSON = st.recursive(
         "[" * 100_000,
     ],
 )
-def test_what_is_no_plan_is_refused(broken: str) -> None:
+def test_input_that_is_not_a_plan_is_refused(broken: str) -> None:
     with pytest.raises(InvalidInputError, match="Spark plan") as refusal:
         parse_plan(broken)
 
@@ -55,7 +55,7 @@ def test_any_bytes_are_refused_or_a_plan(raw: bytes) -> None:
     column_lineage(plan, lambda leaf: leaf.kind)
 
 
-def test_a_leaf_keeps_its_columns_in_order_and_is_known_by_its_first() -> None:
+def test_a_leaf_has_its_columns_in_order_and_the_first_ones_id_as_key() -> None:
     plan = parse_plan(text(project(relation(column("b", 7), column("a", 3)), column("a", 3))))
 
     (leaf,) = leaves(plan)

@@ -1,4 +1,4 @@
-"""A topic has the columns of its payload: where a stream parses `value`, its fields are the topic's columns."""
+"""A topic has the columns of its payload: if a stream parses `value`, the fields are the topic's columns."""
 
 import pytest
 from sparkplan_plans import Entry, alias, column, function, literal, operator, project, text
@@ -14,10 +14,10 @@ def topic(source: str = "kafka") -> list[Entry]:
     return operator("StreamingRelationV2", sourceName=source, output=[column("key", 1), column("value", 2)])
 
 
-def parsing(*made: list[Entry], source: str = "kafka", parser: str = "JsonToStructs") -> list[Entry]:
+def parsing(*columns: list[Entry], source: str = "kafka", parser: str = "JsonToStructs") -> list[Entry]:
     """A projection over `record`, the struct that a topic's `value` is parsed to."""
     parsed = function(parser, function("Cast", column("value", 2), dataType="string"), schema=STRUCT)
-    return project(project(topic(source), alias(parsed, "record", 3), column("key", 1)), *made)
+    return project(project(topic(source), alias(parsed, "record", 3), column("key", 1)), *columns)
 
 
 def record() -> list[Entry]:
@@ -29,7 +29,7 @@ def lineage(plan: list[Entry]) -> LineageText:
 
 
 @pytest.mark.parametrize("parser", ["JsonToStructs", "AvroDataToCatalyst", "FromAvro"])
-def test_a_field_of_what_value_is_parsed_into_is_the_topics_column(parser: str) -> None:
+def test_a_field_of_the_parsed_value_is_the_topics_column(parser: str) -> None:
     field = function("GetStructField", record(), ordinal=1, name="price")
     doubled = function("Multiply", field, literal(2))
 
@@ -38,15 +38,15 @@ def test_a_field_of_what_value_is_parsed_into_is_the_topics_column(parser: str) 
     assert found == expected({"p": "orders.price", "d": "orders.price TRANSFORMATION", "key": "orders.key"})
 
 
-def test_a_star_names_fields_by_their_place_only() -> None:
-    starred = [alias(function("GetStructField", record(), ordinal=at), "x", 4 + at) for at in range(2)]
+def test_a_star_names_fields_by_index() -> None:
+    starred = [alias(function("GetStructField", record(), ordinal=index), "x", 4 + index) for index in range(2)]
 
     found = lineage(parsing(starred[1], [{**starred[0][0], "name": "y"}, *starred[0][1:]]))
 
     assert found == expected({"x": "orders.price", "y": "orders.id"})
 
 
-def test_a_field_asked_for_in_another_case_is_the_topics_column() -> None:
+def test_a_field_named_in_another_case_is_the_topics_column() -> None:
     field = function("GetStructField", record(), ordinal=1, name="PRICE")
 
     found = lineage(parsing(alias(field, "p", 4)))
@@ -54,13 +54,13 @@ def test_a_field_asked_for_in_another_case_is_the_topics_column() -> None:
     assert found == expected({"p": "orders.price"})
 
 
-def test_a_parsed_record_as_a_whole_is_made_from_value() -> None:
+def test_a_parsed_record_used_as_a_whole_is_derived_from_value() -> None:
     found = lineage(parsing(alias(record(), "all", 4)))
 
     assert found == expected({"all": "orders.value TRANSFORMATION"})
 
 
-def test_a_column_that_is_called_value_but_of_no_topic_keeps_its_name() -> None:
+def test_a_column_named_value_of_another_source_keeps_its_name() -> None:
     field = function("GetStructField", record(), ordinal=1, name="price")
 
     found = lineage(parsing(alias(field, "p", 4), source="rate"))
@@ -68,7 +68,7 @@ def test_a_column_that_is_called_value_but_of_no_topic_keeps_its_name() -> None:
     assert found == expected({"p": "orders.value TRANSFORMATION"})
 
 
-def test_a_field_of_a_record_that_was_chosen_among_many_is_made_from_value() -> None:
+def test_a_field_of_an_aggregated_record_is_derived_from_value() -> None:
     chosen = function("AggregateExpression", function("Max", record()))
     field = function("GetStructField", chosen, ordinal=1, name="price")
     grouped = operator(

@@ -24,7 +24,7 @@ def table(leaf: Leaf) -> str | None:
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.stem)
-def test_a_recorded_plan_has_the_lineage_that_its_statement_says(recorded: Path) -> None:
+def test_a_recorded_plan_has_the_lineage_of_its_statement(recorded: Path) -> None:
     case = json.loads(recorded.read_bytes())
 
     lineage = column_lineage(parse_plan(json.dumps(case["plan"])), table)
@@ -33,14 +33,14 @@ def test_a_recorded_plan_has_the_lineage_that_its_statement_says(recorded: Path)
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.stem)
-def test_an_unknown_operator_in_any_place_hides_columns_but_no_table(recorded: Path) -> None:
+def test_an_unknown_operator_anywhere_hides_columns_but_no_table(recorded: Path) -> None:
     plan = json.loads(recorded.read_bytes())["plan"]
     tables = {leaf.key for leaf in column_lineage(parse_plan(json.dumps(plan)), table).inputs}
 
     for entry in (entry for entry in plan if entry["num-children"]):
-        known, entry["class"] = entry["class"], "org.example.Unknown"
+        kind, entry["class"] = entry["class"], "org.example.Unknown"
         lineage = column_lineage(parse_plan(json.dumps(plan)), table)
-        entry["class"] = known
+        entry["class"] = kind
         assert {leaf.key for leaf in lineage.inputs} >= tables
 
 

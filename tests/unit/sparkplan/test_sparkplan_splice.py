@@ -1,4 +1,4 @@
-"""A plan over the rows of another plan, joined with that plan."""
+"""A plan over the rows of another plan, combined with that plan."""
 
 from typing import Any
 
@@ -35,17 +35,17 @@ def rows(name: str, number: int) -> Entry:
     return {"class": "LogicalRDD", "num-children": 0, "output": [column(name, number)]}
 
 
-def test_a_plan_over_a_querys_rows_reaches_what_the_query_reads() -> None:
+def test_a_plan_over_a_querys_rows_has_the_querys_inputs() -> None:
     plan = [{"class": "Project", "num-children": 1, "projectList": [alias("twice", 20, column("p", 5))]}, rows("p", 5)]
 
-    whole = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
+    spliced = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
 
-    assert as_text(column_lineage(parse_plan(whole), name_of), name_of) == expected({"twice": "orders.price"})
+    assert as_text(column_lineage(parse_plan(spliced), name_of), name_of) == expected({"twice": "orders.price"})
 
 
-def test_rows_with_other_columns_stay_rows() -> None:
+def test_rows_with_other_columns_are_not_replaced() -> None:
     plan = [rows("q", 5)]
 
-    whole = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
+    spliced = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
 
-    assert orjson.loads(whole) == plan
+    assert orjson.loads(spliced) == plan

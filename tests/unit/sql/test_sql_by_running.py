@@ -1,6 +1,6 @@
 """The lineage of statements, compared with DuckDB's results for changed values."""
 
-# ruff: noqa: S311  (chance makes test data)
+# ruff: noqa: S311  (random test data)
 
 from collections.abc import Iterator
 from random import Random
@@ -28,20 +28,20 @@ def known(table: Parts) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_column_changes_with_one_that_is_not_told(seed: int, database: Database) -> None:
-    ran = 0
+def test_no_result_column_changes_with_an_unreported_input(seed: int, database: Database) -> None:
+    count = 0
     for number in range(seed * STATEMENTS_A_SEED, (seed + 1) * STATEMENTS_A_SEED):
         sql = Statements(number).statement(number % 3)
         try:
             lineage = statement(sql, "duckdb", known)
             assert missing(database, sql, lineage, Random(number)) is None, sql
-            ran += 1
+            count += 1
         except (duckdb.Error, UnreadableSqlError):
             continue
-    assert ran > STATEMENTS_A_SEED / 2
+    assert count > STATEMENTS_A_SEED / 2
 
 
-def test_a_source_that_is_not_told_is_found(database: Database) -> None:
+def test_a_missing_input_is_found(database: Database) -> None:
     sql = "SELECT k AS k, sum(z) AS n FROM b WHERE x > 1 GROUP BY k"
     lineage = statement(sql, "duckdb", known)
     without = Statement("select", None, lineage.reads, lineage.columns, frozenset(), ())

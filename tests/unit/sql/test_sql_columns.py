@@ -1,6 +1,6 @@
-"""Columns of statements by their text; every expectation was worked out by hand."""
+"""Column lineage of statements from their text; every expectation is written by hand."""
 
-# ruff: noqa: S608  (the text is what is tested)
+# ruff: noqa: S608  (the texts are the test data)
 
 import logging
 from itertools import pairwise
@@ -202,7 +202,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("sql", QUERIES)
-def test_a_querys_columns_have_the_inputs_that_a_person_finds(sql: str) -> None:
+def test_a_querys_columns_have_these_inputs(sql: str) -> None:
     found = lineage(sql)
 
     assert columns(found) == QUERIES[sql]
@@ -297,7 +297,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("sql", STATEMENTS)
-def test_what_is_written_has_the_inputs_that_a_person_finds(sql: str) -> None:
+def test_a_written_tables_columns_have_these_inputs(sql: str) -> None:
     found = lineage(sql)
 
     assert columns(found) == STATEMENTS[sql]
@@ -305,7 +305,7 @@ def test_what_is_written_has_the_inputs_that_a_person_finds(sql: str) -> None:
     assert found.gaps == ()
 
 
-def test_a_target_is_no_table_that_is_read_unless_it_is_named_again() -> None:
+def test_a_target_is_not_read_unless_it_is_named_again() -> None:
     updated = lineage("UPDATE lake.sales.stats SET orders = orders + 1")
     doubled = lineage("INSERT INTO lake.sales.stats SELECT * FROM lake.sales.stats")
 
@@ -317,7 +317,7 @@ MERGED_BY_POSITION = (
     "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
     " WHEN NOT MATCHED THEN INSERT VALUES (o.supplier, o.price, 1)"
 )
-BY_PLACE = {
+BY_POSITION = {
     "WITH x (a, b) AS (SELECT * FROM lake.sales.suppliers) SELECT a, b FROM x": {"a": [], "b": [], "*": []},
     "SELECT a, b FROM (SELECT * FROM lake.sales.suppliers) AS x (a, b)": {"a": [], "b": [], "*": []},
     "SELECT a, b FROM lake.sales.suppliers AS x (a, b)": {"a": [], "b": [], "*": []},
@@ -334,21 +334,21 @@ BY_PLACE = {
 }
 
 
-@pytest.mark.parametrize("sql", BY_PLACE)
-def test_what_goes_by_place_is_a_gap_where_the_order_of_a_tables_columns_is_not_known(sql: str) -> None:
+@pytest.mark.parametrize("sql", BY_POSITION)
+def test_columns_by_position_are_a_gap_if_the_order_of_a_tables_columns_is_unknown(sql: str) -> None:
     found = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
 
-    assert columns(found) == BY_PLACE[sql]
+    assert columns(found) == BY_POSITION[sql]
     assert set(found.gaps) == set(found.columns)
     assert lineage(sql).gaps == ()
 
 
-def test_a_merge_that_names_no_columns_cannot_be_read_where_their_order_is_not_known() -> None:
+def test_a_merge_without_column_names_is_refused_if_their_order_is_unknown() -> None:
     with pytest.raises(UnreadableSqlError, match="columns that its MERGE inserts"):
         statement(MERGED_BY_POSITION, "trino", known, INTAKE_BOUNDS, is_in_order=False)
 
 
-def test_an_insert_by_place_is_a_gap_where_the_order_of_the_tables_columns_is_not_known() -> None:
+def test_an_insert_by_position_is_a_gap_if_the_order_of_the_columns_is_unknown() -> None:
     sql = "INSERT INTO lake.sales.suppliers SELECT supplier AS country, hour AS supplier FROM lake.sales.orders"
 
     found = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
@@ -357,7 +357,7 @@ def test_an_insert_by_place_is_a_gap_where_the_order_of_the_tables_columns_is_no
     assert found.gaps == ("*",)
 
 
-def test_stars_go_by_name_where_the_order_of_a_tables_columns_is_not_known() -> None:
+def test_a_star_is_resolved_by_name_if_the_order_of_a_tables_columns_is_unknown() -> None:
     sql = (
         "WITH s AS (SELECT supplier AS a, country AS b FROM lake.sales.suppliers),"
         " o AS (SELECT * FROM lake.sales.orders) SELECT price, hour FROM o UNION ALL SELECT * FROM s ORDER BY 2"
@@ -373,14 +373,14 @@ def test_stars_go_by_name_where_the_order_of_a_tables_columns_is_not_known() -> 
     assert found.gaps == ()
 
 
-def test_a_place_in_order_by_says_nothing_where_the_order_of_columns_is_not_known() -> None:
+def test_a_position_in_order_by_is_not_an_input_if_the_order_of_columns_is_unknown() -> None:
     sql = "SELECT * FROM lake.sales.suppliers ORDER BY 1"
 
     assert columns(statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False))["*"] == []
     assert columns(lineage(sql))["*"] == ["suppliers.supplier SORT"]
 
 
-PLACES = {
+POSITIONS = {
     "SELECT supplier AS a, price AS b, hour AS c FROM lake.sales.orders"
     " UNION ALL SELECT supplier, supplier, total_price FROM lake.sales.stats": {
         "a": ["orders.supplier IDENTITY", "stats.supplier IDENTITY"],
@@ -420,9 +420,9 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("sql", PLACES)
-def test_columns_that_are_put_together_go_by_place_or_by_name_as_the_statement_says(sql: str) -> None:
-    assert columns(lineage(sql)) == PLACES[sql]
+@pytest.mark.parametrize("sql", POSITIONS)
+def test_columns_are_combined_by_position_or_by_name_as_in_the_statement(sql: str) -> None:
+    assert columns(lineage(sql)) == POSITIONS[sql]
 
 
 def test_a_union_by_name_has_the_columns_of_both() -> None:
@@ -440,7 +440,7 @@ def test_a_union_by_name_has_the_columns_of_both() -> None:
 
 
 ORDERS = "FROM lake.sales.orders"
-ANSWERS = [  # dialects, the query, the column to check, its inputs
+NAMES = [  # dialects, the query, the column to check, its inputs
     ("duckdb spark postgres bigquery mysql", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", "hour GROUP_BY"),
     ("trino", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", ""),
     ("duckdb postgres mysql", f"hour AS price {ORDERS} GROUP BY price", "*", "price GROUP_BY"),
@@ -467,19 +467,19 @@ ANSWERS = [  # dialects, the query, the column to check, its inputs
 
 
 @pytest.mark.parametrize(
-    ("dialect", "asked", "column", "inputs"),
-    [(dialect, *rest) for dialects, *rest in ANSWERS for dialect in dialects.split()],
+    ("dialect", "selected", "column", "inputs"),
+    [(dialect, *rest) for dialects, *rest in NAMES for dialect in dialects.split()],
 )
-def test_a_name_is_the_answers_or_a_tables_as_the_dialect_has_it(
-    dialect: str, asked: str, column: str, inputs: str
+def test_a_name_is_a_result_column_or_a_tables_column_depending_on_the_dialect(
+    dialect: str, selected: str, column: str, inputs: str
 ) -> None:
-    found = columns(lineage(f"SELECT {asked}", dialect))
+    found = columns(lineage(f"SELECT {selected}", dialect))
 
     assert ", ".join(each.split(".")[1] for each in found[column]) == inputs
 
 
 STATS = "lake.sales.stats"
-DECIDED = [  # what is asked of DuckDB, what decides its rows
+ROW_INPUTS = [  # a statement of DuckDB, and the inputs of its rows
     (f"SELECT order_id, unnest([price, hour]) AS v {ORDERS}", "orders.hour JOIN, orders.price JOIN"),
     (f"SELECT order_id {ORDERS}, range(hour)", "orders.hour JOIN"),
     (f"SELECT supplier, count(hour) AS n {ORDERS} GROUP BY ALL", "orders.supplier GROUP_BY"),
@@ -522,13 +522,13 @@ DECIDED = [  # what is asked of DuckDB, what decides its rows
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("sql", "rows"), DECIDED)
-def test_what_decides_the_rows_is_told_wherever_it_stands(sql: str, rows: str) -> None:
+@pytest.mark.parametrize(("sql", "rows"), ROW_INPUTS)
+def test_inputs_of_the_rows_are_found_in_every_clause(sql: str, rows: str) -> None:
     assert ", ".join(columns(lineage(sql, "duckdb"))["*"]) == rows
 
 
 @pytest.mark.parametrize("value", ["s", "s.*", "s::VARCHAR"])
-def test_a_tables_name_as_a_value_is_made_from_all_its_columns(value: str) -> None:
+def test_a_tables_name_as_a_value_is_derived_from_all_its_columns(value: str) -> None:
     found = lineage(f"SELECT max({value}) AS top FROM {STATS} s", "duckdb")
 
     assert columns(found)["top"] == [
@@ -539,7 +539,7 @@ def test_a_tables_name_as_a_value_is_made_from_all_its_columns(value: str) -> No
     assert found.gaps == ()
 
 
-OF_DIALECTS = [  # what decides the rows in clauses that only some dialects have, or in which a subquery is rare
+ROW_INPUTS_OF_DIALECTS = [  # inputs of the rows in clauses of only some dialects, or with a rare subquery
     ("spark", f"SELECT order_id {ORDERS} DISTRIBUTE BY supplier SORT BY hour LIMIT 3",
      "orders.hour SORT, orders.supplier SORT"),
     ("spark", f"SELECT hour AS h {ORDERS} CLUSTER BY h", "orders.hour SORT"),
@@ -554,8 +554,8 @@ OF_DIALECTS = [  # what decides the rows in clauses that only some dialects have
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("dialect", "sql", "rows"), OF_DIALECTS)
-def test_every_clause_that_decides_the_rows_is_told(dialect: str, sql: str, rows: str) -> None:
+@pytest.mark.parametrize(("dialect", "sql", "rows"), ROW_INPUTS_OF_DIALECTS)
+def test_inputs_of_the_rows_are_found_in_clauses_of_dialects(dialect: str, sql: str, rows: str) -> None:
     folded = {tuple(part.lower() for part in table): names for table, names in TABLES.items()}
 
     found = statement(sql, dialect, lambda table: folded.get(tuple(part.lower() for part in table), ()))
@@ -573,7 +573,7 @@ def test_every_clause_that_decides_the_rows_is_told(dialect: str, sql: str, rows
         ("duckdb", "struct_pack(*)"),
     ],
 )
-def test_a_star_as_a_value_is_made_from_all_columns(dialect: str, value: str) -> None:
+def test_a_star_as_a_value_is_derived_from_all_columns(dialect: str, value: str) -> None:
     found = statement(f"SELECT {value} AS v, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
 
     inputs, counted = ({source.column for source in sources} for sources in found.columns.values())
@@ -581,7 +581,7 @@ def test_a_star_as_a_value_is_made_from_all_columns(dialect: str, value: str) ->
     assert found.gaps == ()
 
 
-def test_one_item_that_makes_several_columns_has_the_names_that_it_says() -> None:
+def test_an_item_with_several_columns_has_its_given_names() -> None:
     found = lineage(f"SELECT v + 1 AS w, n FROM (SELECT stack(2, 'p', price, 'h', hour) AS (n, v) {ORDERS})", "spark")
 
     inputs = ["orders.hour TRANSFORMATION", "orders.price TRANSFORMATION"]
@@ -589,18 +589,18 @@ def test_one_item_that_makes_several_columns_has_the_names_that_it_says() -> Non
     assert found.gaps == ()
 
 
-def test_what_a_function_makes_of_each_column_of_a_star_is_a_gap() -> None:
+def test_a_function_applied_to_each_column_of_a_star_is_a_gap() -> None:
     assert lineage(f"SELECT * APPLY (sum) {ORDERS}", "clickhouse").gaps == ("*",)
 
 
-def test_a_function_of_the_querys_own_is_no_table() -> None:
+def test_a_function_defined_in_the_query_is_not_a_table() -> None:
     found = lineage(f"WITH FUNCTION twice(n bigint) RETURNS bigint RETURN n * 2 SELECT twice(price) AS p {ORDERS}")
 
     assert found.reads == (("lake", "sales", "orders"),)
     assert columns(found) == {"p": ["orders.price TRANSFORMATION"], "*": []}
 
 
-def test_select_into_writes_what_it_names() -> None:
+def test_select_into_writes_its_target() -> None:
     found = lineage(f"SELECT price AS p INTO lake.sales.copy {ORDERS}", "postgres")
 
     assert (found.kind, found.target) == ("create", ("lake", "sales", "copy"))
@@ -615,19 +615,19 @@ def test_select_into_writes_what_it_names() -> None:
         f"UPDATE {STATS} SET (supplier, orders) = (SELECT supplier, hour {ORDERS})",
     ],
 )
-def test_what_writes_columns_in_a_way_that_is_not_followed_is_refused(sql: str) -> None:
+def test_unsupported_ways_to_write_columns_are_refused(sql: str) -> None:
     with pytest.raises(UnreadableSqlError, match=r"not supported|column = value"):
         lineage(sql, "postgres")
 
 
-def test_a_star_over_a_column_called_as_what_others_are_joined_by_is_a_gap() -> None:
+def test_a_star_over_a_column_with_the_name_of_a_using_column_is_a_gap() -> None:
     joined = f"{ORDERS} JOIN {STATS} s USING (supplier)"
 
     assert lineage(f"SELECT * {joined} JOIN suppliers u ON u.country = s.orders", "duckdb").gaps == ("*",)
     assert lineage(f"SELECT * {joined} JOIN suppliers u USING (supplier)", "duckdb").gaps == ()
 
 
-def test_a_chain_of_stars_is_as_wide_as_its_columns_are_many() -> None:
+def test_a_chain_of_stars_has_all_its_columns() -> None:
     links = "".join(f", {b} AS (SELECT *, hour + 1 AS {b}1 FROM {a})" for a, b in pairwise("abcdefghijklmnop"))
     joined = " UNION ALL SELECT p.*, s.orders FROM p JOIN lake.sales.stats AS s ON s.supplier = p.supplier"
 
@@ -643,34 +643,34 @@ def test_columns_by_a_pattern_are_a_gap() -> None:
     assert lineage(f"SELECT COLUMNS('^pri') {ORDERS}", "duckdb").gaps == ("*",)
 
 
-def test_a_name_that_several_tables_have_may_be_of_each_and_is_a_gap() -> None:
+def test_an_ambiguous_name_is_a_gap() -> None:
     found = lineage(f"SELECT s.orders AS n, supplier FROM {STATS} s JOIN {STATS} t ON s.orders = t.orders", "duckdb")
 
     assert columns(found)["supplier"] == ["stats.supplier IDENTITY"]
     assert found.gaps == ("supplier",)
 
 
-def test_a_chain_of_names_of_the_answer_is_gone_through_once_each() -> None:
+def test_a_chain_of_references_to_result_columns_is_resolved_once_each() -> None:
     chain = ", ".join(f"{a} + {a} AS {b}" for a, b in pairwise(["price", *(f"p{at}" for at in range(60))]))
 
     assert columns(lineage(f"SELECT {chain} {ORDERS}", "duckdb"))["p59"] == ["orders.price TRANSFORMATION"]
 
 
-def test_a_name_that_is_no_column_of_a_table_that_is_known_is_a_gap() -> None:
+def test_a_name_that_is_not_a_column_of_a_known_table_is_a_gap() -> None:
     found = lineage(f"SELECT nothing, price {ORDERS} WHERE hour = other")
 
     assert columns(found) == {"nothing": [], "price": ["orders.price IDENTITY"], "*": ["orders.hour FILTER"]}
     assert found.gaps == ("nothing",)
 
 
-def test_a_column_has_the_name_that_its_table_has_for_it() -> None:
+def test_a_column_has_its_tables_spelling() -> None:
     found = statement("SELECT unitprice AS p, ITEM FROM a.b.c", "trino", lambda _: ("Item", "unitPrice"), INTAKE_BOUNDS)
 
     assert columns(found) == {"p": ["c.unitPrice IDENTITY"], "item": ["c.Item IDENTITY"], "*": []}
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "spark", "bigquery"])
-def test_unpivot_makes_a_column_of_several_and_invents_none(dialect: str) -> None:
+def test_unpivot_derives_one_column_from_several(dialect: str) -> None:
     found = lineage(
         "SELECT supplier, k, v FROM lake.sales.stats UNPIVOT (v FOR k IN (total_price, orders)) AS u", dialect
     )
@@ -685,7 +685,7 @@ def test_unpivot_makes_a_column_of_several_and_invents_none(dialect: str) -> Non
 
 
 @pytest.mark.parametrize("pivoted", ["lake.sales.orders", "(SELECT * FROM lake.sales.orders) AS o"])
-def test_pivot_makes_columns_of_what_it_aggregates_where_a_column_has_their_value(pivoted: str) -> None:
+def test_pivot_derives_columns_from_the_aggregated_and_the_pivot_column(pivoted: str) -> None:
     found = lineage(f"SELECT * FROM {pivoted} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2)) AS p", "duckdb")
 
     assert columns(found) == {
@@ -698,27 +698,27 @@ def test_pivot_makes_columns_of_what_it_aggregates_where_a_column_has_their_valu
     assert found.gaps == ()
 
 
-def test_a_star_over_a_table_that_nobody_knows_is_a_gap() -> None:
+def test_a_star_over_an_unknown_table_is_a_gap() -> None:
     assert lineage("SELECT * FROM lake.sales.unknown").gaps == ("*",)
 
 
-def test_a_column_of_a_function_that_makes_tables_is_a_gap() -> None:
+def test_a_column_of_a_table_function_is_a_gap() -> None:
     assert lineage("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("price",)
 
 
-def test_what_has_no_name_has_the_one_that_trino_gives_it_by_its_place() -> None:
+def test_an_unnamed_column_has_trinos_name_by_position() -> None:
     items = "count(*), CAST(hour AS VARCHAR), hour, (price), price + 1, (SELECT 1) AS one, supplier || 'x'"
 
-    answer = lineage(f"SELECT {items} FROM lake.sales.orders")
-    inside = lineage("SELECT a._col1 AS top FROM (SELECT supplier, max(price) FROM lake.sales.orders GROUP BY 1) a")
+    outer = lineage(f"SELECT {items} FROM lake.sales.orders")
+    inner = lineage("SELECT a._col1 AS top FROM (SELECT supplier, max(price) FROM lake.sales.orders GROUP BY 1) a")
 
-    assert [*columns(answer)] == ["_col0", "_col1", "hour", "price", "_col4", "one", "_col6", "*"]
-    assert columns(answer)["_col1"] == ["orders.hour TRANSFORMATION"]
-    assert columns(inside)["top"] == ["orders.price AGGREGATION"]
+    assert [*columns(outer)] == ["_col0", "_col1", "hour", "price", "_col4", "one", "_col6", "*"]
+    assert columns(outer)["_col1"] == ["orders.hour TRANSFORMATION"]
+    assert columns(inner)["top"] == ["orders.price AGGREGATION"]
     assert [*columns(lineage("SELECT CAST(hour AS TEXT) FROM lake.sales.orders", "postgres"))] == ["hour", "*"]
 
 
-def test_duckdb_reads_the_same_text_alike() -> None:
+def test_duckdb_reads_the_same_text_the_same_way() -> None:
     sql = "SELECT supplier, sum(price) AS total FROM lake.sales.orders GROUP BY ALL"
 
     assert columns(lineage(sql, "duckdb"))["total"] == ["orders.price AGGREGATION"]
@@ -779,12 +779,12 @@ def test_duckdb_reads_the_same_text_alike() -> None:
         ("GRANT SELECT ON lake.sales.orders TO ann", "not supported"),
     ],
 )
-def test_what_cannot_be_read_within_bounds_is_refused(sql: str, fault: str) -> None:
+def test_statements_beyond_the_limits_or_unsupported_are_refused(sql: str, fault: str) -> None:
     with pytest.raises(UnreadableSqlError, match=fault):
         lineage(sql)
 
 
-def test_what_a_statement_writes_is_no_common_table_of_that_name() -> None:
+def test_a_statements_target_is_not_its_common_table_of_that_name() -> None:
     found = lineage(
         "INSERT INTO stats WITH stats AS (SELECT supplier, price, hour FROM lake.sales.orders) SELECT * FROM stats"
     )
@@ -795,7 +795,7 @@ def test_what_a_statement_writes_is_no_common_table_of_that_name() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["snowflake", "oracle", "exasol"])
-def test_names_that_a_dialect_folds_upwards_have_the_columns_that_are_known(dialect: str) -> None:
+def test_names_that_a_dialect_folds_to_upper_case_match_the_known_columns(dialect: str) -> None:
     found = lineage("SELECT o.supplier, max(price) AS top FROM sales.orders o GROUP BY o.supplier", dialect)
 
     assert columns(found) == {
@@ -806,7 +806,7 @@ def test_names_that_a_dialect_folds_upwards_have_the_columns_that_are_known(dial
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "trino", "duckdb", "spark"])
-def test_a_column_in_capitals_and_small_letters_is_the_one_that_is_known(dialect: str) -> None:
+def test_a_column_in_mixed_case_is_the_known_one(dialect: str) -> None:
     quote = "`" if dialect == "spark" else '"'
 
     found = lineage(f"SELECT c.{quote}orderId{quote} AS id, Price AS p FROM public.camel c", dialect)
@@ -814,7 +814,7 @@ def test_a_column_in_capitals_and_small_letters_is_the_one_that_is_known(dialect
     assert columns(found) == {"id": ["camel.orderId IDENTITY"], "p": ["camel.price IDENTITY"], "*": []}
 
 
-def test_a_star_in_postgres_has_columns_as_they_are_written() -> None:
+def test_a_star_in_postgres_has_the_tables_spelling() -> None:
     assert [*lineage("SELECT * FROM public.camel", "postgres").columns] == ["orderId", "price"]
 
 
@@ -824,7 +824,7 @@ def test_a_table_on_another_server_is_read() -> None:
     assert columns(found) == {"price": ["orders.price IDENTITY"], "*": []}
 
 
-def test_a_common_table_that_reads_itself_needs_no_word_for_that_in_some_dialects() -> None:
+def test_a_recursive_common_table_needs_no_keyword_in_some_dialects() -> None:
     sql = (
         "WITH h AS (SELECT supplier, price FROM sales.orders UNION ALL"
         " SELECT o.supplier, h.price FROM sales.orders o JOIN h ON h.supplier = o.supplier) SELECT price FROM h"
@@ -837,12 +837,12 @@ def test_a_common_table_that_reads_itself_needs_no_word_for_that_in_some_dialect
     "sql",
     ["UPDATE lake..stats SET orders = 1", "MERGE INTO lake..stats t USING stats s ON 1 = 1 WHEN MATCHED THEN DELETE"],
 )
-def test_a_target_without_a_whole_name_cannot_be_told(sql: str) -> None:
+def test_a_target_with_an_incomplete_name_is_refused(sql: str) -> None:
     with pytest.raises(UnreadableSqlError):
         lineage(sql)
 
 
-def test_what_comes_of_a_table_without_a_whole_name_is_a_gap_or_cannot_be_told() -> None:
+def test_a_column_of_a_table_with_an_incomplete_name_is_a_gap_or_refused() -> None:
     try:
         gaps = lineage("SELECT price FROM lake..orders", "snowflake").gaps
     except UnreadableSqlError:
@@ -851,7 +851,7 @@ def test_what_comes_of_a_table_without_a_whole_name_is_a_gap_or_cannot_be_told()
     assert gaps == ("PRICE",)
 
 
-def test_an_error_that_nobody_expects_is_one_of_the_text_and_its_message_is_kept_back(
+def test_an_error_that_nobody_expects_is_an_error_of_the_text_without_its_message(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -868,24 +868,24 @@ def test_an_error_that_nobody_expects_is_one_of_the_text_and_its_message_is_kept
     assert "secret" not in caplog.text
 
 
-def test_that_memory_is_short_is_no_fault_of_the_text() -> None:
+def test_a_memory_error_is_not_an_error_of_the_text() -> None:
     with pytest.raises(MemoryError), sqlglot_errors_as("cannot parse it"):
         raise MemoryError
 
 
-def test_an_error_of_who_knows_the_columns_stays_what_it_is() -> None:
-    def away(_: Parts) -> tuple[str, ...]:
+def test_an_error_of_the_columns_lookup_is_raised_unchanged() -> None:
+    def unavailable(_: Parts) -> tuple[str, ...]:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        statement("SELECT price FROM lake.sales.orders", "trino", away)
+        statement("SELECT price FROM lake.sales.orders", "trino", unavailable)
 
 
 @pytest.mark.parametrize("end", [";", "; -- end", ";;\n/* end */ ;"])
-def test_what_stands_behind_the_semicolon_and_is_no_statement_is_passed_over(end: str) -> None:
+def test_text_after_the_semicolon_that_is_not_a_statement_is_ignored(end: str) -> None:
     assert lineage(f"SELECT price FROM lake.sales.orders{end}") == lineage("SELECT price FROM lake.sales.orders")
 
 
-def test_a_dialect_that_is_not_known_is_a_fault() -> None:
+def test_an_unknown_dialect_is_refused() -> None:
     with pytest.raises(UnreadableSqlError, match=r"unknown dialect 'acme'; expected one of athena, .*, trino"):
         statement("SELECT 1", "acme", lambda _: ())
