@@ -15,7 +15,7 @@ _STARTS_WITHIN_S = 300.0  # a JVM on a busy machine
 
 
 class RealAgent(Program):
-    """Can be started, asked to end, and killed; always over the same home."""
+    """Can be started, stopped and killed; always over the same home."""
 
     def __init__(self, home: Path, config: str, **variables: str) -> None:
         super().__init__(home, **variables)

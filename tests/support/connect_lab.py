@@ -89,17 +89,17 @@ class ConnectLab:
         settings = {"bootstrap.servers": self.lab.address("broker"), "group.id": "all", "enable.auto.commit": False}
         ends = self.ends(topic)
         consumer = Consumer(settings)
-        found: list[Row] = []
+        values: list[Row] = []
         with SchemaRegistryClient({"url": self.lab.address("registry")}) as registry:
             read = AvroDeserializer(registry)
             context = SerializationContext(topic, MessageField.VALUE)
             consumer.assign([TopicPartition(topic, number, 0) for number in ends])
-            while len(found) < sum(ends.values()):
+            while len(values) < sum(ends.values()):
                 for message in consumer.consume(1000, 1.0):
                     value: Any = read(message.value(), context)
-                    found.append({**value, "_at": (message.partition(), message.offset())})
+                    values.append({**value, "_at": (message.partition(), message.offset())})
         consumer.close()
-        return found
+        return values
 
     def archived(self, prefix: str) -> list[Row]:
         """The values in the archive's objects below a prefix, with `_at`."""

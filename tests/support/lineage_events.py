@@ -41,7 +41,7 @@ def symlinks(*names: tuple[str, str]) -> dict[str, Any]:
 def lineage_facet(**columns: list[tuple[str, str, str]]) -> dict[str, Any]:
     """The sources of each target column, as (dataset, column, type/subtype)."""
     return facet(
-        fields={column: {"inputFields": [source(*each) for each in found]} for column, found in columns.items()}
+        fields={column: {"inputFields": [source(*each) for each in sources]} for column, sources in columns.items()}
     )
 
 

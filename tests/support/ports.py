@@ -16,17 +16,17 @@ def free_ports(count: int) -> list[int]:
     Parallel test processes use separate ranges.
     """
     first, after_last = _of_this_process()
-    with ExitStack() as held:
-        found: list[int] = []
-        while len(found) < count:
+    with ExitStack() as sockets:
+        ports: list[int] = []
+        while len(ports) < count:
             port = random.randrange(first, after_last - 1)  # noqa: S311  any free port will do
             try:
-                for taken in (port, port + 1):
-                    held.enter_context(socket.socket()).bind(("127.0.0.1", taken))
+                for number in (port, port + 1):
+                    sockets.enter_context(socket.socket()).bind(("127.0.0.1", number))
             except OSError:
                 continue
-            found.append(port)
-        return found
+            ports.append(port)
+        return ports
 
 
 def free_port() -> int:

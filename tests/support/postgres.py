@@ -68,7 +68,7 @@ def running_cluster() -> Iterator[Cluster]:
         pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
     folder = Path(tempfile.mkdtemp(prefix="headwater-pg-", dir="/tmp"))
     try:
-        cluster = Cluster(folder, free_port(), _user_that_may_run_it(folder))
+        cluster = Cluster(folder, free_port(), _server_user(folder))
         cluster.make()
         cluster.start()
         try:
@@ -79,7 +79,7 @@ def running_cluster() -> Iterator[Cluster]:
         shutil.rmtree(folder)
 
 
-def _user_that_may_run_it(folder: Path) -> str | None:
+def _server_user(folder: Path) -> str | None:
     """The user to run the server as: it refuses root, and Debian's package creates a user for it."""
     if os.geteuid() != 0:
         return None

@@ -10,7 +10,7 @@ COMMAND = [sys.executable, "-m", "headwater.cli.main"]
 
 
 class Program:
-    """`headwater …` over a home; can be started, asked to end, and killed."""
+    """`headwater …` over a home; can be started, stopped and killed."""
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home

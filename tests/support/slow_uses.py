@@ -13,7 +13,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 class _Later(NamedTuple):
-    """When a use was last reported, and which runs since do not use it, or do not say."""
+    """When a use was last reported, and the later runs that do not use it, or do not report whether they do."""
 
     last_us: int
     runs: frozenset[str]
@@ -87,13 +87,13 @@ class SlowUse:
     def _since_read_by(self, job: JobId) -> _Later | None:
         if self._is_read_always(job):
             return None
-        made = {
+        targets = {
             self._graph.shown(name) if direction == "output" else None
             for run in map(self._graph.runs.__getitem__, self._graph.jobs[job].runs)
             if self._reads(run)
             for direction, name in run.observed
         }
-        return _combined(self._since_read(job, target) for target in made - {None} or {None})
+        return _combined(self._since_read(job, target) for target in targets - {None} or {None})
 
     def _since_read_for(self, job: JobId, target: DatasetId) -> _Later | None:
         written = self._seen(job, "writes", self._graph.members(target))

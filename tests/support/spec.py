@@ -33,7 +33,7 @@ _ENTITY_OF_FILE = {
 
 
 class Specification:
-    """Validates an event as a whole, and each facet in it by the facet's own file.
+    """Validates an event, and each facet in it by the facet's own file.
 
     A facet with a schema of ours must have that schema, and no member that it does not describe.
     """
@@ -99,7 +99,7 @@ def facets_of_standard(folder: Path) -> tuple[SpecFacet, ...]:
 
 
 def local(schema: Schema, defs: dict[str, Schema]) -> Schema | None:
-    """The target of a reference within the file; None if the schema is not one."""
+    """The target of a reference within the file; None if the schema is not such a reference."""
     reference = schema.get("$ref", "")
     return defs[reference.rpartition("/")[2]] if reference.startswith("#") else None
 

@@ -80,15 +80,15 @@ def missing(database: Database, sql: str, lineage: Statement, random: Random) ->
     """
     written = None if lineage.target is None else lineage.target[-1]
     before = _any_data(random)
-    found = database.result(sql, written, before)
+    original = database.result(sql, written, before)
     claims = [*_claims(lineage, written)]
     for unreported in {unreported for _, unreported in claims}:
         for change in _CHANGES:
             after = _changed(before, unreported, change, random)
             with suppress(duckdb.Error):  # it fails for such values
                 changed = database.result(sql, written, after)
-                for positions in (positions for positions, of in claims if of == unreported):
-                    is_other = _at(found, positions) != _at(changed, positions)
+                for positions in (positions for positions, columns in claims if columns == unreported):
+                    is_other = _at(original, positions) != _at(changed, positions)
                     if is_other and all(
                         _is_certain(database, sql, written, data, positions, random) for data in (before, after)
                     ):

@@ -75,10 +75,10 @@ def test_a_scope_is_a_pattern_of_the_whole_namespace(scopes: tuple[str, ...], na
 
 
 def test_a_path_is_matched_as_it_was_sent_and_its_names_are_decoded() -> None:
-    found = matched("GET", "/api/v1/namespaces/s3%3A%2F%2Fb/datasets/a%2Fb")
+    match = matched("GET", "/api/v1/namespaces/s3%3A%2F%2Fb/datasets/a%2Fb")
 
-    assert found is not None
-    assert found.route == "GET /api/v1/namespaces/{namespace}/datasets/{name}"
-    assert found.parameters == {"namespace": "s3://b", "name": "a/b"}
+    assert match is not None
+    assert match.route == "GET /api/v1/namespaces/{namespace}/datasets/{name}"
+    assert match.parameters == {"namespace": "s3://b", "name": "a/b"}
     assert matched("PATCH", "/api/v1/jobs") is None
     assert matched("GET", "/api/v1/jobs/") is None

@@ -70,9 +70,9 @@ def problems(text: str, *allowed: str, **environment: str) -> list[str]:
     ],
 )
 def test_an_endpoint_that_is_not_allowed_is_refused_with_its_place(text: str, problem: str | None) -> None:
-    found = problems(text, "https://lineage.eu.example", "kafka://b.example:9092")
+    refused = problems(text, "https://lineage.eu.example", "kafka://b.example:9092")
 
-    assert found == [problem] if problem is not None else len(found) == 1
+    assert refused == [problem] if problem is not None else len(refused) == 1
 
 
 def test_local_files_need_no_permission() -> None:
@@ -198,9 +198,9 @@ def test_an_allowed_endpoint_allows_only_urls_below_its_path() -> None:
     allowed = [allowed_by("https://lineage.example/eu"), allowed_by("s3://landing")]
 
     def is_open(url: str) -> bool:
-        found = endpoint(url)
-        assert found is not None
-        return is_allowed(found, allowed)
+        parsed = endpoint(url)
+        assert parsed is not None
+        return is_allowed(parsed, allowed)
 
     assert is_open("https://lineage.example:443/eu/api/v1/lineage")
     assert is_open("s3a://landing/deep/down")

@@ -97,11 +97,11 @@ def test_a_job_resumes_after_a_shutdown_whatever_its_policy() -> None:
     assert start == Start(seconds(10), "resume")
 
 
-@pytest.mark.parametrize("wanted", ["stopped", "deleted"])
-def test_a_job_that_a_user_stopped_is_not_started(wanted: str) -> None:
+@pytest.mark.parametrize("desired_state", ["stopped", "deleted"])
+def test_a_job_that_a_user_stopped_is_not_started(desired_state: str) -> None:
     policy = AgentSpec(schedule=Schedule(every=600.0), restart="always")
 
-    assert next_start(policy, wanted, NOON, []) is None  # type: ignore[arg-type]  one of the three
+    assert next_start(policy, desired_state, NOON, []) is None  # type: ignore[arg-type]  one of the three
 
 
 def test_nothing_starts_while_an_execution_is_running() -> None:

@@ -537,10 +537,10 @@ TO_ANOTHER_NAME = {**ROUTED, "transforms.r.regex": ".*"}
 def test_a_dataset_named_by_a_config_provider_is_unknown(
     properties: dict[str, str], topic: str, unknown_settings: list[str]
 ) -> None:
-    found = external_datasets(properties, [topic])
+    datasets = external_datasets(properties, [topic])
 
-    assert found.get(topic, []) == []
-    assert left_open(properties, found) == unknown_settings
+    assert datasets.get(topic, []) == []
+    assert left_open(properties, datasets) == unknown_settings
 
 
 @pytest.mark.parametrize(
@@ -577,10 +577,10 @@ def test_a_dataset_named_by_a_config_provider_is_unknown(
 def test_other_values_of_a_config_provider_hide_no_dataset(
     properties: dict[str, str], topic: str, expected: list[DatasetId]
 ) -> None:
-    found = external_datasets(properties, [topic])
+    datasets = external_datasets(properties, [topic])
 
-    assert [place.id for place in found[topic]] == expected
-    assert left_open(properties, found) == []
+    assert [place.id for place in datasets[topic]] == expected
+    assert left_open(properties, datasets) == []
 
 
 def test_a_routers_pattern_is_stored_completely() -> None:
@@ -589,30 +589,30 @@ def test_a_routers_pattern_is_stored_completely() -> None:
 
     lifecycles.apply(Configured("c", 1, {**S3, **ROUTED, **to_another_name}))
 
-    found = external_datasets(lifecycles.connectors["c"].properties or {}, ["raw.orders"])
-    assert [place.id.name for place in found["raw.orders"]] == ["topics/orders"]
+    datasets = external_datasets(lifecycles.connectors["c"].properties or {}, ["raw.orders"])
+    assert [place.id.name for place in datasets["raw.orders"]] == ["topics/orders"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_connector_class_has_these_datasets(case: Case) -> None:
-    found = external_datasets(case.properties, [case.topic])
+    datasets = external_datasets(case.properties, [case.topic])
 
     assert kind_of(case.properties) == case.kind
-    assert [place.id for place in found.get(case.topic, ())] == case.datasets
-    assert "hunter2" not in repr(found)
+    assert [place.id for place in datasets.get(case.topic, ())] == case.datasets
+    assert "hunter2" not in repr(datasets)
 
 
 def test_a_table_is_named_by_its_location_and_by_its_catalog_too() -> None:
     case = next(case for case in CASES if case.name == "Iceberg of Apache, Glue")
 
-    (place,) = external_datasets(case.properties, ["orders"])["orders"]
+    (dataset,) = external_datasets(case.properties, ["orders"])["orders"]
 
-    assert place.symlinks == (
+    assert dataset.symlinks == (
         DatasetId("s3://lake/warehouse", "lake.sales.orders"),
         DatasetId("s3://lake/warehouse", "sales.orders"),
     )
-    assert place.catalog is not None
-    assert place.catalog[:3] == ("glue", "lake", "sales.orders")
+    assert dataset.catalog is not None
+    assert dataset.catalog[:3] == ("glue", "lake", "sales.orders")
 
 
 def test_a_sink_sees_the_topic_as_its_transforms_name_it() -> None:

@@ -94,9 +94,9 @@ def test_each_kind_of_end_is_reported_with_flinks_time() -> None:
         "failed": (ended("FAILED"), with_cause),
     }
 
-    updates = {how: poll(watched(), 9_500, job, stats=details) for how, (job, details) in ends.items()}
+    updates = {kind: poll(watched(), 9_500, job, stats=details) for kind, (job, details) in ends.items()}
 
-    assert {how: states_and_times(each) for how, each in updates.items()} == {
+    assert {kind: states_and_times(each) for kind, each in updates.items()} == {
         "finished": [("COMPLETE", 5_000)],
         "stopped": [("COMPLETE", 5_000)],
         "cancelled": [("ABORT", 5_000)],
@@ -412,7 +412,7 @@ def test_two_jobs_with_one_id_are_two_runs() -> None:
 
 
 LIVING = ["INITIALIZING", "CREATED", "RUNNING", "RESTARTING", "SUSPENDED", "FAILING", "CANCELLING"]
-polls = st.lists(st.sampled_from([*LIVING, "FINISHED", "CANCELED", "FAILED", "absent", "silent", "watcher anew"]))
+polls = st.lists(st.sampled_from([*LIVING, "FINISHED", "CANCELED", "FAILED", "absent", "silent", "watcher restarted"]))
 
 
 @given(polls)
@@ -420,7 +420,7 @@ def test_any_polls_give_a_run_that_starts_once_and_ends_once_unless_inferred(see
     lifecycles, updates = new_lifecycles(), list[RunUpdate]()
     for number, state in enumerate(seen, 1):
         now_ms = number * 3_000
-        if state == "watcher anew":
+        if state == "watcher restarted":
             lifecycles = new_lifecycles(lifecycles)
         elif state == "silent":
             updates += lifecycles.apply_failed_poll(REFUSED, now_ms, now_ms)

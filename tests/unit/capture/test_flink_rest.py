@@ -88,8 +88,8 @@ class Flink:
         return [{"id": each, "sum": float(values[each]), "max": float(values[each])} for each in names.split(",")]
 
 
-def cluster(answer: Callable[[httpx.Request], httpx.Response], *urls: str) -> FlinkCluster:
-    return FlinkCluster(urls or ["http://flink:8081"], httpx.MockTransport(answer))
+def cluster(respond: Callable[[httpx.Request], httpx.Response], *urls: str) -> FlinkCluster:
+    return FlinkCluster(urls or ["http://flink:8081"], httpx.MockTransport(respond))
 
 
 def test_jobs_are_listed_by_start() -> None:
@@ -184,11 +184,11 @@ def test_only_the_savepoint_of_a_stop_is_reported_not_an_intermediate_one() -> N
 
 
 def test_a_batch_job_has_no_checkpoints() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         is_checkpoints = request.url.path.endswith("/checkpoints")
         return httpx.Response(404) if is_checkpoints else Flink(job=job(kind="BATCH"))(request)
 
-    details = cluster(answer).details(JOB)
+    details = cluster(respond).details(JOB)
 
     assert details is not None
     assert (details.is_stream, details.figures.checkpoints) == (False, None)
@@ -221,11 +221,11 @@ def test_before_flink_1_20_whether_a_job_is_a_batch_is_read_from_its_plan(kind: 
 def test_a_response_about_a_job_that_is_not_flinks_is_reported(path: str, body: object) -> None:
     flink = Flink(job=job(*CHAINED), counted=METRICS)
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=body) if request.url.path == f"/jobs/{JOB}{path}" else flink(request)
 
     with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
-        cluster(answer).details(JOB)
+        cluster(respond).details(JOB)
 
 
 def test_a_job_that_is_not_found_has_no_details() -> None:
@@ -234,19 +234,19 @@ def test_a_job_that_is_not_found_has_no_details() -> None:
 
 def test_the_namespace_of_jobs_is_the_listeners() -> None:
     config = {"/config": {"flink-version": "2.1.3"}, "/jobmanager/config": [{"key": "rest.port", "value": "8081"}]}
-    named = [*config["/jobmanager/config"], {"key": "openlineage.job.namespace", "value": "shop"}]
+    with_namespace = [*config["/jobmanager/config"], {"key": "openlineage.job.namespace", "value": "shop"}]
 
     assert cluster(Flink(**config)).about() == About("2.1.3", "flink-jobs")
-    assert cluster(Flink(**{**config, "/jobmanager/config": named})).about() == About("2.1.3", "shop")
+    assert cluster(Flink(**{**config, "/jobmanager/config": with_namespace})).about() == About("2.1.3", "shop")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_with_a_hidden_configuration_the_caller_must_give_the_namespace(status: int) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         is_hidden = request.url.path == "/jobmanager/config"
         return httpx.Response(status) if is_hidden else httpx.Response(200, json={"flink-version": "2.1.3"})
 
-    about = cluster(answer).about()
+    about = cluster(respond).about()
 
     assert about == About("2.1.3", None)
     assert about.namespace("shop") == "shop"
@@ -265,13 +265,13 @@ def test_a_refused_access_is_reported() -> None:
 def test_the_jobmanager_that_responded_is_called_first_afterwards() -> None:
     hosts = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         hosts.append(request.url.host)
         if request.url.host == "one":
             raise httpx.ConnectError("refused", request=request)
         return httpx.Response(200, json={"jobs": []})
 
-    flink = cluster(answer, "http://one:8081", "http://user:secret@two:8081")
+    flink = cluster(respond, "http://one:8081", "http://user:secret@two:8081")
     flink.jobs()
     flink.jobs()
 
@@ -280,23 +280,23 @@ def test_the_jobmanager_that_responded_is_called_first_afterwards() -> None:
 
 
 def test_an_unreachable_jobmanager_is_named_with_the_reason_and_without_passwords() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         if request.url.host == "one":
             raise httpx.ReadTimeout("", request=request)
         return httpx.Response(503)
 
     with pytest.raises(UnavailableError) as error:
-        cluster(answer, "http://user:secret@one:8081", "http://two:8081").jobs()
+        cluster(respond, "http://user:secret@one:8081", "http://two:8081").jobs()
 
     assert str(error.value) == "http://one:8081: no answer within 2 s; http://two:8081: status 503"
 
 
 def test_an_untrusted_certificate_is_reported_with_a_remedy() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
 
     with pytest.raises(UnavailableError, match=r"the certificate of https://one .*self-signed.* set SSL_CERT_FILE"):
-        cluster(answer, "https://user:secret@one").jobs()
+        cluster(respond, "https://user:secret@one").jobs()
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ from headwater.capture.flink.sql_text import shown_sql
 def test_semicolons_end_statements_but_not_in_quotes_and_comments() -> None:
     script = "-- one; two\nSELECT ';' AS `a;b` /* ; */ FROM t;\n\n\nSELECT 2"
 
-    found = statements(script)
+    parsed = statements(script)
 
-    assert [(each.text, each.line) for each in found] == [("SELECT ';' AS `a;b`  FROM t", 2), ("SELECT 2", 5)]
+    assert [(each.text, each.line) for each in parsed] == [("SELECT ';' AS `a;b`  FROM t", 2), ("SELECT 2", 5)]
 
 
 def test_a_comment_of_several_lines_does_not_shift_later_line_numbers() -> None:
-    found = statements("/* a\nb\nc */ SELECT 1;\nSELECT /* x\n */ 2, 'it''s'\n  FROM t;")
+    parsed = statements("/* a\nb\nc */ SELECT 1;\nSELECT /* x\n */ 2, 'it''s'\n  FROM t;")
 
-    assert [each.line for each in found] == [3, 4]
-    assert found[1].text.count("\n") == 2
+    assert [each.line for each in parsed] == [3, 4]
+    assert parsed[1].text.count("\n") == 2
 
 
 def test_hints_are_not_comments() -> None:
@@ -30,11 +30,11 @@ def test_hints_are_not_comments() -> None:
     ["BEGIN STATEMENT SET;", "EXECUTE STATEMENT SET\nBEGIN", "execute statement set begin"],
 )
 def test_a_statement_set_is_one_statement_in_the_form_that_the_parser_accepts(head: str) -> None:
-    found = statements(f"SELECT 1;\n{head}\nINSERT INTO a SELECT 1;\nINSERT INTO b SELECT 2;\nEND;\nSELECT 3;")
+    parsed = statements(f"SELECT 1;\n{head}\nINSERT INTO a SELECT 1;\nINSERT INTO b SELECT 2;\nEND;\nSELECT 3;")
 
     expected = "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; INSERT INTO b SELECT 2; END"
-    assert " ".join(found[1].text.split()) == expected
-    assert (len(found), found[1].line) == (3, 2)
+    assert " ".join(parsed[1].text.split()) == expected
+    assert (len(parsed), parsed[1].line) == (3, 2)
 
 
 def test_settings_are_distinguished_from_statements() -> None:

@@ -14,8 +14,8 @@ _COLUMNS = [
 
 
 def _table(**options: str) -> dict[str, Any]:
-    named = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
-    return {"name": ["default_catalog", "default_database", "t"], "options": named, "columns": _COLUMNS}
+    renamed = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
+    return {"name": ["default_catalog", "default_database", "t"], "options": renamed, "columns": _COLUMNS}
 
 
 @pytest.mark.parametrize(

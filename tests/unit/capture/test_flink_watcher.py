@@ -54,7 +54,7 @@ def watched(flink: Flink, folder: Path, polls: int = 2, namespace: str | None = 
     """The events that a watcher sends in this number of polls."""
     stop, events = threading.Event(), list[dict[str, Any]]()
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         response = flink(request)
         if flink.polls >= polls:
             stop.set()
@@ -68,7 +68,7 @@ def watched(flink: Flink, folder: Path, polls: int = 2, namespace: str | None = 
         lost_after_s=5,
     )
     put: Callable[[bytes], None] = lambda event: events.append(json.loads(event))  # noqa: E731
-    cluster = FlinkCluster(["http://flink:8081"], httpx.MockTransport(answer))
+    cluster = FlinkCluster(["http://flink:8081"], httpx.MockTransport(respond))
     Watcher(config, cluster, Outlet(put, lambda _: True)).run(stop, lambda _: None)
     return events
 

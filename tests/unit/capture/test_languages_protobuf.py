@@ -211,7 +211,7 @@ def test_a_subjects_version_is_read() -> None:
         ("enum", "int32", False),
         ("uint64", "enum", False),
         ("enum", "sint32", True),
-        # of numbers of other widths and kinds it says nothing: their wire types differ
+        # numbers of other widths and kinds are not mentioned: their wire types differ
         ("float", "double", True),
         ("int32", "double", True),
         ("int32", "float", True),

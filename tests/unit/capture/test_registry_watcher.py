@@ -144,11 +144,11 @@ def test_an_unavailable_registry_is_called_for_only_one_subject_a_poll(
 
 
 def test_an_untrusted_certificate_is_reported_with_a_remedy() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
 
     with pytest.raises(UnavailableError, match=r"certificate of the schema registry .*self-signed.* SSL_CERT_FILE"):
-        Registry("https://registry", httpx.MockTransport(answer)).subjects()
+        Registry("https://registry", httpx.MockTransport(respond)).subjects()
 
 
 def test_a_server_that_is_not_a_registry_is_reported(watch: Callable[[Subjects], Watched]) -> None:

@@ -167,7 +167,7 @@ def test_a_version_is_read_with_the_schemas_that_it_references() -> None:
     customer = {"type": "record", "name": "Customer", "fields": [{"name": "name", "type": "string"}]}
     order = {"type": "record", "name": "Order", "fields": [{"name": "customer", "type": "Customer"}]}
     reference = {"name": "Customer", "subject": "customer", "version": 3}
-    answers = {
+    responses = {
         "/subjects/orders-value/versions/latest": {
             "version": 2,
             "schema": json.dumps(order),
@@ -175,7 +175,7 @@ def test_a_version_is_read_with_the_schemas_that_it_references() -> None:
         },
         "/subjects/customer/versions/3": {"version": 3, "schema": json.dumps(customer), "references": [reference]},
     }
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=answers[request.url.path]))
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=responses[request.url.path]))
 
     registry = Registry("http://registry", transport)
     topic_schema = registry.schema_of("orders")
@@ -185,7 +185,7 @@ def test_a_version_is_read_with_the_schemas_that_it_references() -> None:
 
 
 def test_the_registry_is_called_again_after_half_a_minute_and_a_known_schema_stays_on_failure() -> None:
-    answers = [
+    responses = [
         httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)}),
         httpx.Response(200, json={"version": 2, "schema": json.dumps(ORDER)}),
         httpx.Response(503),
@@ -193,11 +193,11 @@ def test_the_registry_is_called_again_after_half_a_minute_and_a_known_schema_sta
     paths: list[str] = []
     time = [0.0]
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         paths.append(request.url.path)
-        return answers.pop(0)
+        return responses.pop(0)
 
-    registry = Registry("http://ann:hunter2@registry/apis/ccompat/v7", httpx.MockTransport(answer), lambda: time[0])
+    registry = Registry("http://ann:hunter2@registry/apis/ccompat/v7", httpx.MockTransport(respond), lambda: time[0])
     versions = []
     for time[0] in (0, 29, 31, 62):
         topic_schema = registry.schema_of("orders")
@@ -212,33 +212,33 @@ def test_a_silent_registry_is_not_called_for_a_while_and_longer_for_the_topic_th
     subjects: list[str] = []
     time, is_silent = [0.0], [True]
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         subjects.append(request.url.path.split("/")[2])
         if is_silent[0]:
             raise httpx.ReadTimeout("silent", request=request)
         return httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)})
 
-    registry = Registry("http://registry", httpx.MockTransport(answer), lambda: time[0])
+    registry = Registry("http://registry", httpx.MockTransport(respond), lambda: time[0])
     topics = ("orders", "bids", "views")
-    silent = [registry.schema_of(topic) for time[0] in (0, 10, 29) for topic in topics]
+    during_silence = [registry.schema_of(topic) for time[0] in (0, 10, 29) for topic in topics]
     is_silent[0] = False
-    known = [registry.schema_of(topic) is not None for time[0] in (31, 61) for topic in topics]
+    afterwards = [registry.schema_of(topic) is not None for time[0] in (31, 61) for topic in topics]
     registry.close()
 
-    assert silent == [None] * 9
+    assert during_silence == [None] * 9
     assert subjects[0] == "orders-value"
     assert subjects[1:3] == ["bids-value", "views-value"]
-    assert known == [False, True, True, True, True, True]
+    assert afterwards == [False, True, True, True, True, True]
 
 
 def test_a_registry_that_responds_with_an_error_is_called_for_other_topics() -> None:
     subjects: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         subjects.append(request.url.path.split("/")[2])
         return httpx.Response(500)
 
-    registry = Registry("http://registry", httpx.MockTransport(answer))
+    registry = Registry("http://registry", httpx.MockTransport(respond))
     for topic in ("orders", "bids"):
         registry.schema_of(topic)
     registry.close()

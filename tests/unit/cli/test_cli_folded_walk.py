@@ -67,10 +67,10 @@ def test_many_columns_with_a_different_note_are_another_node() -> None:
 
 def test_a_column_that_is_also_named_by_itself_is_a_separate_node() -> None:
     walked = walk_to(20)
-    named = "datasetField:lake:mart:c7"
-    walked = Walk(**{**vars(walked), "steps": (*walked.steps, Step("raw:a", named, ("IDENTITY",)))})
+    named_column = "datasetField:lake:mart:c7"
+    walked = Walk(**{**vars(walked), "steps": (*walked.steps, Step("raw:a", named_column, ("IDENTITY",)))})
 
-    assert notes_of(walked)[named] == ""
+    assert notes_of(walked)[named_column] == ""
 
 
 @pytest.mark.parametrize(

@@ -52,5 +52,5 @@ def _prints(path: Path) -> list[str]:
     echoes = [call.removeprefix("typer.echo(") for call in calls if call.startswith("typer.echo(")]
     imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     own = path.name == "printed.py"
-    found = [echo for echo in echoes if not echo.startswith(OF_MACHINES)] + [*FOR_PEOPLE.intersection(imported)]
-    return [] if own else found
+    prints = [echo for echo in echoes if not echo.startswith(OF_MACHINES)] + [*FOR_PEOPLE.intersection(imported)]
+    return [] if own else prints

@@ -40,8 +40,8 @@ def unknown(line: str) -> list[str]:
     path = next((tuple(words[:length]) for length in (3, 2, 1) if tuple(words[:length]) in COMMANDS), None)
     if path is None:
         groups = {known[:length] for known in COMMANDS for length in range(len(known))}
-        named = tuple(word for word in words if re.fullmatch(r"[a-z][a-z-]*", word))
-        return [] if not words or words[0].startswith("-") or named in groups or words == ["…"] else [line]
+        group = tuple(word for word in words if re.fullmatch(r"[a-z][a-z-]*", word))
+        return [] if not words or words[0].startswith("-") or group in groups or words == ["…"] else [line]
     options = {option for each in COMMANDS[path].params for option in (*each.opts, *each.secondary_opts)}
     options_given = [word.partition("=")[0] for word in words[len(path) :] if re.match(r"--?[a-z]", word)]
     return [f"{line}: {option}" for option in options_given if option not in {*options, "--help"}]
@@ -91,8 +91,8 @@ def texts(source: Path) -> Iterator[str]:
 
 def test_every_command_in_our_texts_exists() -> None:
     sources = sorted((ROOT / "src").rglob("*.py"))
-    named = {(source.name, line) for source in sources for text in texts(source) for line in IN_TEXT.findall(text)}
-    calls = [(name, line) for name, line in sorted(named) if not line.startswith(NO_COMMANDS)]
+    mentioned = {(source.name, line) for source in sources for text in texts(source) for line in IN_TEXT.findall(text)}
+    calls = [(name, line) for name, line in sorted(mentioned) if not line.startswith(NO_COMMANDS)]
 
     assert len(calls) > 100
     assert [(name, fault) for name, line in calls for fault in unknown(line)] == []
@@ -100,10 +100,10 @@ def test_every_command_in_our_texts_exists() -> None:
 
 def test_every_command_in_the_page_or_a_plugin_exists() -> None:
     sources = [*(ROOT / "web" / "src").rglob("*.ts*"), *(ROOT / "jvm").glob("*/src/**/*.java")]
-    named = {(source.name, line) for source in sources for line in IN_PAGE.findall(source.read_text())}
+    mentioned = {(source.name, line) for source in sources for line in IN_PAGE.findall(source.read_text())}
 
-    assert len(named) > 5
-    assert [(name, fault) for name, line in sorted(named) for fault in unknown(line)] == []
+    assert len(mentioned) > 5
+    assert [(name, fault) for name, line in sorted(mentioned) for fault in unknown(line)] == []
 
 
 def test_a_missing_command_or_option_is_found() -> None:

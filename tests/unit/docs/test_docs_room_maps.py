@@ -51,6 +51,6 @@ ENTRY_ALONE = re.compile(r"^ *(\w+)(?:\.py)?  +\S", re.MULTILINE)
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
 def test_a_packages_map_lists_no_missing_module(room: Path) -> None:
-    named = set(ENTRY_ALONE.findall(map_of(room)))
+    listed = set(ENTRY_ALONE.findall(map_of(room)))
 
-    assert named - set(modules_of(room)) == set()
+    assert listed - set(modules_of(room)) == set()

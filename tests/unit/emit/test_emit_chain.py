@@ -142,10 +142,10 @@ def test_a_running_epoch_is_not_followed_until_it_ends(tmp_path: Path) -> None:
 
 def test_heads_that_an_epoch_could_not_send_are_left_to_the_next(tmp_path: Path) -> None:
     heads = [ended(tmp_path, "e1")]
-    silent = chain(tmp_path, "e2")
-    silent.sign(EVENT)  # and it is never sent: no record, no settle
+    unsent = chain(tmp_path, "e2")
+    unsent.sign(EVENT)  # and it is never sent: no record, no settle
 
-    silent.close()
+    unsent.close()
 
     assert facet(chain(tmp_path, "e3").sign(EVENT))["follows"] == heads
 
@@ -202,7 +202,7 @@ class Node:
 
     directory: Path
     epochs: int = 0
-    living: list[Chain] = field(default_factory=list)
+    running: list[Chain] = field(default_factory=list)
     signed: list[bytes] = field(default_factory=list)
     spooled: list[bytes] = field(default_factory=list)
 
@@ -227,26 +227,26 @@ def test_sequence_numbers_are_unique_and_every_end_is_known_whenever_processes_d
 
         for kind, index, events in steps:
             step(node, kind, index, events)
-        for running in [*node.living]:
+        for running in [*node.running]:
             die(node, running)
         step(node, "start", 0, 0)
         step(node, "batch", 0, 1)
 
         check(node)
-        node.living[0].close()
+        node.running[0].close()
 
 
 def step(node: Node, kind: str, index: int, events: int) -> None:
     if kind == "start":
         node.epochs += 1
-        node.living.append(Chain(KEY, f"e{node.epochs}", node.directory, no_failure))
+        node.running.append(Chain(KEY, f"e{node.epochs}", node.directory, no_failure))
         return
-    if not node.living:
+    if not node.running:
         return
-    running = node.living[index % len(node.living)]
+    running = node.running[index % len(node.running)]
     if kind == "end":
         running.close()
-        node.living.remove(running)
+        node.running.remove(running)
         return
     batch = [running.sign(EVENT) for _ in range(events)]
     node.signed += batch
@@ -268,7 +268,7 @@ def die(node: Node, running: Chain) -> None:
         running._claim.release()
     if running._file is not None:
         os.close(running._file)
-    node.living.remove(running)
+    node.running.remove(running)
 
 
 def check(node: Node) -> None:

@@ -21,10 +21,10 @@ LONG_S = 30.0
 
 @dataclass
 class Letterbox:
-    """A transport in memory: `answer` decides the outcome, and acknowledged events are in `taken`."""
+    """A transport in memory: `answer` decides the outcome, and acknowledged events are in `accepted`."""
 
     answer: Callable[[bytes], Outcome] = lambda event: Acknowledged()
-    taken: list[bytes] = field(default_factory=list)
+    accepted: list[bytes] = field(default_factory=list)
     tried: list[bytes] = field(default_factory=list)
     name: str = "letterbox"
     target: str = "letterbox"
@@ -34,7 +34,7 @@ class Letterbox:
         sent = events[: self.together]
         self.tried += sent
         outcomes = [self.answer(event) for event in sent]
-        self.taken += [event for event, outcome in zip(sent, outcomes, strict=True) if outcome == Acknowledged()]
+        self.accepted += [event for event, outcome in zip(sent, outcomes, strict=True) if outcome == Acknowledged()]
         return outcomes
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ def test_every_outcome_and_the_time_from_put_to_acknowledgement_are_counted() ->
         courier.accept(events(1, 3))
         assert courier.wait_until_empty(LONG_S)
 
-    assert letterbox.taken == [b"1", b"3"]
+    assert letterbox.accepted == [b"1", b"3"]
     assert sample(metrics, "lineage_events_delivered_total", transport="letterbox") == 2
     assert sample(metrics, "lineage_events_dropped_total", reason="refused") == 1
     assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 0
@@ -101,7 +101,7 @@ def test_events_sent_together_each_have_their_own_outcome() -> None:
         courier.accept(events(1, 6))
         assert courier.wait_until_empty(LONG_S)
 
-    # Events behind the one that the target did not accept are sent again, after it.
+    # The events after the one that the target did not accept are sent again, after it.
     assert letterbox.tried == [*b"1 2 3 4 5 6".split(), *b"4 5 6".split()]
     assert sample(metrics, "lineage_events_delivered_total", transport="letterbox") == 5
     assert sample(metrics, "lineage_events_dropped_total", reason="refused") == 1
@@ -216,34 +216,34 @@ def test_a_transport_that_raises_does_not_end_the_courier() -> None:
         courier.accept(events(1, 2))
         assert courier.wait_until_empty(LONG_S)
 
-    assert letterbox.taken == [b"1", b"2"]
+    assert letterbox.accepted == [b"1", b"2"]
     assert metrics.stats().last_error == "ZeroDivisionError in the delivery thread (letterbox)"
 
 
 def test_an_idle_courier_adopts_events_that_others_leave(tmp_path: Path) -> None:
-    living = Letterbox()
-    with courier_to(living, tmp_path, adopt_every_s=0.01) as courier:
+    running = Letterbox()
+    with courier_to(running, tmp_path, adopt_every_s=0.01) as courier:
         assert courier.wait_until_empty(LONG_S)
-        with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as dying:
-            dying.accept(events(1, 3))
+        with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as stopped:
+            stopped.accept(events(1, 3))
 
         deadline = time.monotonic() + LONG_S
-        while living.taken != [b"1", b"2", b"3"] and time.monotonic() < deadline:
+        while running.accepted != [b"1", b"2", b"3"] and time.monotonic() < deadline:
             time.sleep(0.01)
 
-    assert living.taken == [b"1", b"2", b"3"]
+    assert running.accepted == [b"1", b"2", b"3"]
 
 
 def test_adopted_events_are_sent_before_own_events(tmp_path: Path) -> None:
-    with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as dying:
-        dying.accept(events(1, 3))
+    with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as stopped:
+        stopped.accept(events(1, 3))
     letterbox = Letterbox()
 
     with courier_to(letterbox, tmp_path) as courier:
         courier.accept(events(4, 5))
         assert courier.wait_until_empty(LONG_S)
 
-    assert letterbox.taken == [b"1", b"2", b"3", b"4", b"5"]
+    assert letterbox.accepted == [b"1", b"2", b"3", b"4", b"5"]
 
 
 def test_events_after_closing_are_counted_as_dropped() -> None:
@@ -283,7 +283,7 @@ def test_many_dead_processes_are_adopted_a_few_at_a_time_and_in_order(tmp_path: 
     with courier_to(letterbox, tmp_path) as courier:
         assert courier.wait_until_empty(LONG_S)
 
-    assert letterbox.taken == [b"%04d" % n for n in range(count)]
+    assert letterbox.accepted == [b"%04d" % n for n in range(count)]
     assert max(open_at_once) <= MAX_ADOPTED
     assert list(tmp_path.iterdir()) == []
 

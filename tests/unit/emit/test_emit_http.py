@@ -15,11 +15,11 @@ ENDPOINT = "http://lineage.test:5000/api/v1/lineage?key=hunter2"
 EVENT = b'{"eventTime":"2013-01-01T00:00:00Z"}'
 
 
-def sent(answer: Callable[[httpx.Request], httpx.Response], **config: str) -> Outcome:
+def sent(respond: Callable[[httpx.Request], httpx.Response], **config: str) -> Outcome:
     transport = HttpTransport(
         HttpConfig(endpoint=ENDPOINT, **config),  # type: ignore[arg-type]
         environ={"TOKEN": "open-sesame", "BAD": "open\nsesame", "UMLAUT": "öffne", "EMPTY": " "},
-        network=httpx.MockTransport(answer),
+        network=httpx.MockTransport(respond),
         now=lambda: datetime(2013, 1, 1, tzinfo=UTC),
     )
     try:
@@ -31,11 +31,11 @@ def sent(answer: Callable[[httpx.Request], httpx.Response], **config: str) -> Ou
 def test_an_event_is_posted_as_it_is() -> None:
     requests: list[httpx.Request] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         requests.append(request)
         return httpx.Response(201)
 
-    assert sent(answer, token_env="TOKEN") == Acknowledged()  # noqa: S106
+    assert sent(respond, token_env="TOKEN") == Acknowledged()  # noqa: S106
 
     (request,) = requests
     assert (request.method, str(request.url), request.content) == ("POST", ENDPOINT, EVENT)
@@ -45,10 +45,10 @@ def test_an_event_is_posted_as_it_is() -> None:
 
 @pytest.mark.parametrize("variable", ["MISSING", "EMPTY", "BAD", "UMLAUT"])
 def test_nothing_is_sent_while_the_variable_has_no_valid_token(variable: str) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         raise AssertionError(request.url)
 
-    outcome = sent(answer, token_env=variable)
+    outcome = sent(respond, token_env=variable)
 
     assert outcome == Unavailable(f"environment variable {variable} holds no bearer token")
 
@@ -89,11 +89,11 @@ def test_the_outcome_has_the_seconds_of_retry_after() -> None:
 def test_a_redirect_is_not_followed_since_it_would_carry_the_token_elsewhere() -> None:
     hosts = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         hosts.append(request.url.host)
         return httpx.Response(307, headers={"Location": "http://elsewhere.test/"})
 
-    outcome = sent(answer, token_env="TOKEN")  # noqa: S106
+    outcome = sent(respond, token_env="TOKEN")  # noqa: S106
 
     assert isinstance(outcome, Unavailable)
     assert outcome.why.startswith("307 redirects elsewhere")
@@ -168,17 +168,17 @@ def test_a_proxy_that_requires_authentication_refuses_no_event() -> None:
     "failure", [httpx.ConnectError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError, httpx.PoolTimeout]
 )
 def test_a_network_failure_is_retried(failure: type[httpx.TransportError]) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         raise failure("broken", request=request)
 
-    assert sent(answer) == Unavailable(f"{failure.__name__}: broken")
+    assert sent(respond) == Unavailable(f"{failure.__name__}: broken")
 
 
 def test_of_a_response_that_is_not_http_only_the_beginning_is_reported() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         raise httpx.RemoteProtocolError(f"illegal status line: {'x' * 100_000}", request=request)
 
-    outcome = sent(answer)
+    outcome = sent(respond)
 
     assert isinstance(outcome, Unavailable)
     assert outcome.why.startswith("RemoteProtocolError: illegal status line: xxx")
@@ -317,9 +317,9 @@ class BatchService:
         self.requests: list[tuple[str, bytes]] = []
         self.single_response = httpx.Response(201)
         self._batch_responses = list(batch_responses)
-        self.transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(self._answer))
+        self.transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(self._respond))
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
+    def _respond(self, request: httpx.Request) -> httpx.Response:
         self.requests.append((request.url.path, request.content))
         return self._batch_responses.pop(0) if request.url.path.endswith("/batch") else self.single_response
 
@@ -411,14 +411,14 @@ def test_after_a_body_that_is_too_large_batches_are_tried_again() -> None:
 def test_after_a_body_that_was_too_large_the_next_are_smaller_and_few_are_refused() -> None:
     sent_bytes: list[int] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         sent_bytes.append(len(request.content))
         if len(request.content) > 100_000:
             return httpx.Response(413)
         batch = batch_response(request.content.count(b"\n") + 1)
         return batch if request.url.path.endswith("/batch") else httpx.Response(201)
 
-    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(respond))
     waiting = [b"x" * 5_000] * 1_000
     while waiting:
         outcomes = transport.send_batch(waiting[:64])
@@ -431,13 +431,13 @@ def test_after_a_body_that_was_too_large_the_next_are_smaller_and_few_are_refuse
 
 
 def test_a_single_event_that_is_too_large_is_refused_and_the_others_are_sent() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         if len(request.content) > 100:
             return httpx.Response(413)
         batch = batch_response(request.content.count(b"\n") + 1)
         return batch if request.url.path.endswith("/batch") else httpx.Response(201)
 
-    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(respond))
     waiting, refused = [b"small", b"x" * 101, *[b"small"] * 20], []
     while waiting:
         outcomes = transport.send_batch(waiting)
@@ -473,14 +473,14 @@ def test_an_event_with_a_line_break_is_sent_alone() -> None:
 def test_a_service_that_responds_too_late_gets_fewer_events_until_it_responds() -> None:
     sizes: list[int] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         events = request.content.count(b"\n") + 1
         sizes.append(events)
         if events > 2:
             raise httpx.ReadTimeout("too late", request=request)
         return batch_response(events) if request.url.path.endswith("/batch") else httpx.Response(201)
 
-    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(respond))
     for _ in range(6):
         transport.send_batch([EVENT] * 10)
     transport.close()

@@ -13,18 +13,20 @@ EVENTS = [Outgoing(float(n), b'{"n":%d}' % n) for n in range(3 * BATCH)]
 """Three batches."""
 
 
-def signed(batch: Batch, by: str) -> list[Outgoing]:
+def signed(batch: Batch, signer: str) -> list[Outgoing]:
     """The events as they are sent."""
     if batch.is_signed:
         return [*batch.events]
-    return [Outgoing(event.put_at, event.body.replace(b"}", b',"by":"%b"}' % by.encode())) for event in batch.events]
+    return [
+        Outgoing(event.put_at, event.body.replace(b"}", b',"by":"%b"}' % signer.encode())) for event in batch.events
+    ]
 
 
-def passed_on(batches: Iterable[Batch], by: str) -> list[Outgoing]:
+def passed_on(batches: Iterable[Batch], signer: str) -> list[Outgoing]:
     """The events that are sent if all are signed, saved and passed on."""
     sent: list[Outgoing] = []
     for batch in batches:
-        events = signed(batch, by)
+        events = signed(batch, signer)
         batch.keep(events)
         sent += events
     return sent
@@ -64,10 +66,10 @@ def test_passed_on_events_are_not_sent_again_after_a_kill_in_the_next_batch(tmp_
     next(batches)
     overflow.close()
 
-    for by in ("second", "third"):
+    for signer in ("second", "third"):
         leftover = left_behind(tmp_path)
-        sent += passed_on([next(leftover)], by)
-        if by == "second":
+        sent += passed_on([next(leftover)], signer)
+        if signer == "second":
             next(leftover)
         else:
             assert list(leftover) == []
@@ -127,8 +129,8 @@ def test_taking_from_a_closed_overflow_gives_nothing_and_closes_no_other_file(tm
     overflow.append(Outgoing(1.0, b"{}"))
     overflow.close()
     with (tmp_path / "of others").open("wb") as others:  # it has the file descriptor that the overflow had
-        taken = list(overflow.take())
+        batches = list(overflow.take())
 
         assert os.fstat(others.fileno()).st_size == 0
-    assert taken == []
+    assert batches == []
     assert [batch.events for batch in left_behind(tmp_path / "overflow")] == [[Outgoing(1.0, b"{}")]]

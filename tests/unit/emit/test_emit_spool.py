@@ -124,11 +124,11 @@ def test_a_claimed_directory_is_not_an_orphan_until_it_is_released(tmp_path: Pat
     while_claimed = list(orphans(tmp_path))
 
     claim.release()
-    (found,) = orphans(tmp_path)
+    (orphan,) = orphans(tmp_path)
 
     assert while_claimed == []
-    assert found.path == claim.path
-    found.remove()
+    assert orphan.path == claim.path
+    orphan.remove()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -147,10 +147,10 @@ def test_orphans_are_listed_oldest_first_and_other_entries_are_ignored(tmp_path:
     (tmp_path / "2-no-lock").mkdir()
     (tmp_path / "lost+found").mkdir()
 
-    found = list(orphans(tmp_path))
+    listed = list(orphans(tmp_path))
 
-    assert [claim.path for claim in found] == [claim.path for claim in claims]
-    for claim in found:
+    assert [claim.path for claim in listed] == [claim.path for claim in claims]
+    for claim in listed:
         claim.release()
 
 
@@ -185,9 +185,9 @@ def test_the_overflow_returns_its_events_and_leaves_no_file(tmp_path: Path) -> N
     for n in range(600):
         caller.overflow.append(outgoing(n))
 
-    taken = [event for batch in caller.overflow.take() for event in batch.events]
+    returned = [event for batch in caller.overflow.take() for event in batch.events]
 
-    assert taken == [outgoing(n) for n in range(600)]
+    assert returned == [outgoing(n) for n in range(600)]
     assert (caller.wakes, caller.losses) == (1, 0)
     assert not caller.overflow.is_active
     caller.overflow.close()
@@ -257,11 +257,11 @@ def test_an_event_that_was_changed_on_disk_is_not_returned(tmp_path: Path) -> No
 def test_a_forked_child_does_not_hold_its_parents_spool(tmp_path: Path) -> None:
     spool = Spool(Claim.create(tmp_path))
     spool.add([outgoing(1)])
-    held, forked = os.pipe(), os.pipe()
+    pipe, forked = os.pipe(), os.pipe()
     if not (child := os.fork()):
         os.write(forked[1], b".")
-        os.close(held[1])
-        os.read(held[0], 1)
+        os.close(pipe[1])
+        os.read(pipe[0], 1)
         os._exit(0)
     os.read(forked[0], 1)
     assert list(orphans(tmp_path)) == []
@@ -272,9 +272,9 @@ def test_a_forked_child_does_not_hold_its_parents_spool(tmp_path: Path) -> None:
     next_spool = Spool(claim)
     assert delivered(next_spool) == [b"1"]
     next_spool.close()
-    os.close(held[1])
+    os.close(pipe[1])
     os.waitpid(child, 0)
-    for each in (held[0], *forked):
+    for each in (pipe[0], *forked):
         os.close(each)
 
 

@@ -21,36 +21,36 @@ def _project(below: dict[str, Any], *expressions: dict[str, Any]) -> dict[str, A
 def test_an_unknown_operator_is_a_gap_for_all_its_columns_and_the_rows() -> None:
     unknown = {"kind": "LogicalTomorrow", "columns": ["a", "b"], "inputs": [_SCAN]}
 
-    found = lineage(_project(unknown, _input(0), {"kind": "literal"}), ["one", "two"])
+    result = lineage(_project(unknown, _input(0), {"kind": "literal"}), ["one", "two"])
 
-    assert found.columns == {"one": frozenset(), "two": frozenset()}
-    assert found.gaps == (Gap("LogicalTomorrow", frozenset({"one"}), True, _T),)
+    assert result.columns == {"one": frozenset(), "two": frozenset()}
+    assert result.gaps == (Gap("LogicalTomorrow", frozenset({"one"}), True, _T),)
 
 
 def test_an_unknown_expression_is_a_gap_for_its_own_column_only() -> None:
     unknown = {"kind": "call", "op": "F", "args": [_input(0), {"kind": "unknown", "class": "RexTomorrow"}]}
 
-    found = lineage(_project(_SCAN, unknown, _input(1)), ["one", "two"])
+    result = lineage(_project(_SCAN, unknown, _input(1)), ["one", "two"])
 
-    assert {name: texts(inputs) for name, inputs in found.columns.items()} == {"one": frozenset(), "two": {"t.b"}}
-    assert found.gaps == (Gap("LogicalProject", frozenset({"one"}), False, _T),)
+    assert {name: texts(inputs) for name, inputs in result.columns.items()} == {"one": frozenset(), "two": {"t.b"}}
+    assert result.gaps == (Gap("LogicalProject", frozenset({"one"}), False, _T),)
 
 
 def test_a_gap_whose_columns_are_dropped_is_not_reported() -> None:
     unknown = {"kind": "unknown", "class": "RexTomorrow"}
 
-    found = lineage(_project(_project(_SCAN, unknown, _input(1)), _input(1)), ["one"])
+    result = lineage(_project(_project(_SCAN, unknown, _input(1)), _input(1)), ["one"])
 
-    assert (found.gaps, texts(found.columns["one"])) == ((), {"t.b"})
+    assert (result.gaps, texts(result.columns["one"])) == ((), {"t.b"})
 
 
 def test_a_function_of_whole_tables_is_a_gap() -> None:
     call = {"kind": "call", "op": "ML_PREDICT", "args": [{"kind": "call", "op": "TABLE", "args": []}]}
     function = {"kind": "LogicalTableFunctionScan", "columns": ["a", "b", "score"], "inputs": [_SCAN], "call": call}
 
-    found = lineage(function, ["a", "b", "score"])
+    result = lineage(function, ["a", "b", "score"])
 
-    assert found.gaps == (Gap("LogicalTableFunctionScan", frozenset({"a", "b", "score"}), True, _T),)
+    assert result.gaps == (Gap("LogicalTableFunctionScan", frozenset({"a", "b", "score"}), True, _T),)
 
 
 def test_a_function_of_values_derives_its_columns_and_rows_from_all_of_them() -> None:
@@ -68,9 +68,9 @@ def test_a_function_of_values_derives_its_columns_and_rows_from_all_of_them() ->
         "join": "INNER",
     }
 
-    found = lineage(tree, ["a", "b", "word"])
+    result = lineage(tree, ["a", "b", "word"])
 
-    assert (texts(found.columns["word"]), texts(found.dataset), found.gaps) == (
+    assert (texts(result.columns["word"]), texts(result.dataset), result.gaps) == (
         {"t.b TRANSFORMATION"},
         {"t.b JOIN"},
         (),
@@ -95,9 +95,9 @@ def test_a_collection_from_data_is_an_input_of_the_rows_and_a_fixed_one_is_not()
 
 
 def test_a_target_with_other_columns_than_its_query_is_a_gap() -> None:
-    found = lineage(_SCAN, ["only"])
+    result = lineage(_SCAN, ["only"])
 
-    assert found.gaps == (Gap("LogicalTableScan", frozenset({"only"}), True, _T),)
+    assert result.gaps == (Gap("LogicalTableScan", frozenset({"only"}), True, _T),)
 
 
 def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
@@ -105,12 +105,12 @@ def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
     for _ in range(5_000):
         tree = _project(tree, _input(0), _input(1))
 
-    found = lineage(tree, ["one", "two"])
+    result = lineage(tree, ["one", "two"])
 
-    assert found.gaps == (Gap("a plan nested too deeply", frozenset({"one", "two"}), True, _T),)
+    assert result.gaps == (Gap("a plan nested too deeply", frozenset({"one", "two"}), True, _T),)
 
 
 def test_columns_of_a_table_that_is_not_a_dataset_count_as_literals() -> None:
-    found = column_lineage(_SCAN, ["a", "b"], lambda _: None)
+    result = column_lineage(_SCAN, ["a", "b"], lambda _: None)
 
-    assert (found.columns, found.gaps) == ({"a": frozenset(), "b": frozenset()}, ())
+    assert (result.columns, result.gaps) == ({"a": frozenset(), "b": frozenset()}, ())

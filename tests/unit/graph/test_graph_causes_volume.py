@@ -34,7 +34,7 @@ def test_a_count_near_the_usual_is_not_a_jump(rows: int, earlier: list[int]) -> 
 def test_a_count_far_from_the_usual_is_a_jump(
     rows: int, earlier: list[int], usual: float, ratio: float, z: float | None
 ) -> None:
-    found = jump(rows, earlier)
+    detected = jump(rows, earlier)
 
-    assert found is not None
-    assert (found.usual, found.ratio, found.z) == (usual, ratio, z if z is None else pytest.approx(z))
+    assert detected is not None
+    assert (detected.usual, detected.ratio, detected.z) == (usual, ratio, z if z is None else pytest.approx(z))

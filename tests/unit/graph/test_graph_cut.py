@@ -44,8 +44,8 @@ class FactsStore(NamedTuple):
         )
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
-        mine = [fact for fact in self.facts if isinstance(fact, ObservedFacet) and fact.dataset == name]
-        return _newest(fact for fact in mine if fact.is_of_dataset and fact.name in names)
+        of_dataset = [fact for fact in self.facts if isinstance(fact, ObservedFacet) and fact.dataset == name]
+        return _newest(fact for fact in of_dataset if fact.is_of_dataset and fact.name in names)
 
 
 def _newest(reported: Iterable[JobFacet | ObservedFacet]) -> dict[str, Stamped]:
@@ -139,8 +139,8 @@ def test_a_dataset_has_the_facets_of_a_name_that_it_had_then() -> None:
 
 def test_an_edges_times_include_a_declaration_that_was_replaced_since() -> None:
     orders, load = DatasetId("lake", "load"), JobId("etl", "load")
-    made = {"lineage": {"inputs": [{"namespace": "etl", "name": "load", "type": "JOB"}]}}
-    log = [_dataset_event(orders, 0, made), _event("first", "load", 1), _dataset_event(orders, 2, {})]
+    written_by_load = {"lineage": {"inputs": [{"namespace": "etl", "name": "load", "type": "JOB"}]}}
+    log = [_dataset_event(orders, 0, written_by_load), _event("first", "load", 1), _dataset_event(orders, 2, {})]
 
     cut = cut_of(graph_of(facts_of(log)), log, BEGIN_US + 1_000_000)
 

@@ -93,12 +93,12 @@ def test_an_edge_was_removed_when_the_last_of_its_runs_moved_to_another_job() ->
 
 
 def test_datasets_that_become_one_are_removed_by_the_event_that_joins_each_with_the_remaining() -> None:
-    one, two, three = (DatasetId("lake", name) for name in ("one", "two", "three"))
-    pairs = [(three, two), (three, two), (two, one)]
+    first, second, third = (DatasetId("lake", name) for name in ("one", "two", "three"))
+    pairs = [(third, second), (third, second), (second, first)]
     events = [content(place, {})._replace(naming=Naming(one=frozenset({pair}))) for place, pair in enumerate(pairs)]
-    after = NOTHING_KNOWN._replace(names=lambda _: (one, three, two), one_with=lambda _: (one, three, two))
+    after = NOTHING_KNOWN._replace(names=lambda _: (first, third, second), one_with=lambda _: (first, third, second))
 
-    changed = Change(Element("dataset", (one,)), "changed", (one,), (one, three, two))
-    went = [Change(Element("dataset", (name,)), "went", (name,), None) for name in (two, three)]
+    changed = Change(Element("dataset", (first,)), "changed", (first,), (first, third, second))
+    went = [Change(Element("dataset", (name,)), "went", (name,), None) for name in (second, third)]
 
     assert [originating_event(change, events, NOTHING_KNOWN, after) for change in (changed, *went)] == [2, 2, 2]

@@ -57,8 +57,8 @@ def graph(*events: dict[str, Any]) -> Graph:
     return graph_of(facts_of(json.dumps(event).encode() for event in events))
 
 
-def sources(of: Graph, name: str) -> set[tuple[str, str]]:
-    return {(each.dataset.name, each.derivation) for each in sources_of(of, DatasetId("lake", name))}
+def sources(of_graph: Graph, name: str) -> set[tuple[str, str]]:
+    return {(each.dataset.name, each.derivation) for each in sources_of(of_graph, DatasetId("lake", name))}
 
 
 BOTH_ENDS: dict[str, Any] = {"inputs": [lake("a"), lake("b")], "outputs": [lake("c"), lake("d")]}
@@ -290,12 +290,12 @@ def test_a_declared_entry_about_another_job_is_removed_with_the_declaration() ->
 
 def test_an_event_without_its_parent_facet_makes_no_new_job_even_with_lineage() -> None:
     parent = {"run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}
-    named = run_event(0)
-    named["run"] = {"runId": "r", "facets": {"parent": parent}}
+    with_parent = run_event(0)
+    with_parent["run"] = {"runId": "r", "facets": {"parent": parent}}
     ghost = run_event(1, facets=entries({"type": "JOB", "inputs": [job("other")]}))
     ghost["job"]["name"] = "ghost"
 
-    loaded = graph(ghost, named)
+    loaded = graph(ghost, with_parent)
 
     assert {name.name for name, known in loaded.jobs.items() if known.is_known} == {"load", "dag", "other"}
     assert set(loaded.jobs[OWN].fed_by) == {OTHER}

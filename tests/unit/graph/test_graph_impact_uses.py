@@ -67,8 +67,8 @@ def event_of(
     )
 
 
-def derived_from(name: str, of: str, column: str = "x") -> Body:
-    return dataset(name, columnLineage=columns([], x=[source(of, column, "DIRECT", "IDENTITY")]))
+def derived_from(name: str, source_name: str, column: str = "x") -> Body:
+    return dataset(name, columnLineage=columns([], x=[source(source_name, column, "DIRECT", "IDENTITY")]))
 
 
 def declared(body: Body, minute: int) -> Body:
@@ -82,8 +82,8 @@ def flow_of(graph: Graph, runs: RunGroups | None = None) -> Flow:
     return Flow(graph, lambda _: ["x"], lambda _, __: True, lambda _: False, runs)
 
 
-def drop(of: DatasetId | ColumnId) -> Proposal:
-    place = Place("column", *of) if isinstance(of, ColumnId) else Place("dataset", of)
+def drop(node: DatasetId | ColumnId) -> Proposal:
+    place = Place("column", *node) if isinstance(node, ColumnId) else Place("dataset", node)
     return Proposal(Change("drop"), place, "int")
 
 
@@ -130,8 +130,8 @@ def _many_runs(count: int, outputs: int, uses_last: int, skips: int) -> list[Bod
     log = []
     for run in range(count):
         log.append(event_of(run, "START", 2 * run, ["t0"] if run != skips else [], []))
-        made = [derived_from(f"o{n}", "t0", "x" if run < uses_last else "y") for n in range(outputs)]
-        log.append(event_of(run, "COMPLETE", 2 * run + 1, [], made))
+        written = [derived_from(f"o{n}", "t0", "x" if run < uses_last else "y") for n in range(outputs)]
+        log.append(event_of(run, "COMPLETE", 2 * run + 1, [], written))
     return log
 
 

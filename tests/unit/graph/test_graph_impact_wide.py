@@ -102,8 +102,8 @@ def test_steps_grow_linearly_with_the_reported_edges() -> None:
 
 
 def _proposal(node: DatasetId | ColumnId, change: str) -> Proposal:
-    of = Place("column", *node) if isinstance(node, ColumnId) else Place("dataset", node)
-    return Proposal(Change.parse(change), of, "int")
+    place = Place("column", *node) if isinstance(node, ColumnId) else Place("dataset", node)
+    return Proposal(Change.parse(change), place, "int")
 
 
 def _reached(graph: Graph, columns: Mapping[str, Sequence[str]], node: DatasetId | ColumnId) -> Reach:

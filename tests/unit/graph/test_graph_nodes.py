@@ -1,4 +1,4 @@
-"""Nodes' records: each kind of tampering is found, in any order of arrival."""
+"""Nodes' records: each kind of tampering is detected, in any order of arrival."""
 
 import json
 import random

@@ -18,12 +18,12 @@ from tests.unit.graph.test_graph_order import facts_of, graph_of
 def test_the_children_of_a_run_are_those_whose_latest_events_name_it(log: list[bytes]) -> None:
     graph = graph_of(facts_of(log))
 
-    named: dict[str, dict[JobId, set[str]]] = {}
+    expected: dict[str, dict[JobId, set[str]]] = {}
     for run_id, run in graph.runs.items():
         for parent_run in (run.of_job.parent, run.of_job.root) if run.of_job is not None else ():
             if parent_run is not None and parent_run.run_id != run_id:
-                named.setdefault(parent_run.run_id, {}).setdefault(parent_run.job, set()).add(run_id)
-    assert {parent: claims for parent, claims in graph.child_runs.items() if claims} == named
+                expected.setdefault(parent_run.run_id, {}).setdefault(parent_run.job, set()).add(run_id)
+    assert {parent: claims for parent, claims in graph.child_runs.items() if claims} == expected
 
 
 def child(second: int, parent: str, root: str | None = None, job: str = "load", key: str = "parent") -> bytes:

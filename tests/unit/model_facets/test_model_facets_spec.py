@@ -75,12 +75,14 @@ def later(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[Any]:
 
 
 def objects(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[dict[str, Any]]:
-    named = {name: later(member, defs) for name, member in schema["properties"].items()}
-    required = {name: named.pop(name) for name in dict.fromkeys(schema["required"])}
-    more = schema.get("additionalProperties", True)
-    other = later(more, defs) if isinstance(more, dict) else st.none() | st.text(max_size=3)
-    unknown = st.dictionaries(st.text("xyz", min_size=1), other, max_size=2 if more else 0)
-    return st.builds(lambda known, extra: {**extra, **known}, st.fixed_dictionaries(required, optional=named), unknown)
+    properties = {name: later(member, defs) for name, member in schema["properties"].items()}
+    required = {name: properties.pop(name) for name in dict.fromkeys(schema["required"])}
+    additional = schema.get("additionalProperties", True)
+    other = later(additional, defs) if isinstance(additional, dict) else st.none() | st.text(max_size=3)
+    unknown = st.dictionaries(st.text("xyz", min_size=1), other, max_size=2 if additional else 0)
+    return st.builds(
+        lambda known, extra: {**extra, **known}, st.fixed_dictionaries(required, optional=properties), unknown
+    )
 
 
 @cache

@@ -60,10 +60,10 @@ def by_trino() -> Iterator[bytes]:
         {"connector.name": "iceberg", "hive.metastore.uri": "thrift://ms:9083"},
         {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://db:5433/shop"},
     ):
-        found = meant("lake", properties)
-        assert found is not None
-        assert found.facet is not None
-        facets = {"headwater_engine_catalog": found.facet}
+        meaning = meant("lake", properties)
+        assert meaning is not None
+        assert meaning.facet is not None
+        facets = {"headwater_engine_catalog": meaning.facet}
         yield dataset_event(datetime.now(UTC), StaticDataset(namespace="trino://t:8080", name="lake", facets=facets))
 
 
@@ -151,11 +151,13 @@ def test_facets_that_emitters_add_are_valid_by_our_schemas(shared: Path, tmp_pat
 
 def test_the_schemas_are_those_that_python_or_java_names() -> None:
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "jvm").glob("*/src/main/**/*.java")]
-    named = re.compile(r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ "|own_facet\(\s*")(\w+|\{DECLARED\})(?:\.json)?"')
+    pattern = re.compile(
+        r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ "|own_facet\(\s*")(\w+|\{DECLARED\})(?:\.json)?"'
+    )
 
-    found = {name for source in sources for name in named.findall(source.read_text())}
+    names_in_code = {name for source in sources for name in pattern.findall(source.read_text())}
 
-    names = {declared.DECLARED if name == "{DECLARED}" else name for name in found}
+    names = {declared.DECLARED if name == "{DECLARED}" else name for name in names_in_code}
     assert names == {path.stem for path in OUR_FACETS.glob("*.json")}
 
 

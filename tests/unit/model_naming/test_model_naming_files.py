@@ -61,10 +61,10 @@ def test_a_location_is_named_by_the_spec(location: str, namespace: str, name: st
     ],
 )
 def test_credentials_in_a_location_do_not_reach_the_name(location: str) -> None:
-    found = file_dataset(location)
+    dataset = file_dataset(location)
 
-    assert "wJalr" not in found.node_id
-    assert "AKIAKEY" not in found.node_id
+    assert "wJalr" not in dataset.node_id
+    assert "AKIAKEY" not in dataset.node_id
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_an_address_with_its_own_syntax_for_passwords_is_refused_as_a_location(
 @given(st.text())
 def test_any_text_is_named_or_refused(location: str) -> None:
     try:
-        found = file_dataset(location)
+        dataset = file_dataset(location)
     except InvalidNameError:
         return
 
-    assert found.namespace
-    assert found.name
+    assert dataset.namespace
+    assert dataset.name
 
 
 @pytest.mark.parametrize(

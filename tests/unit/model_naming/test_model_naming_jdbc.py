@@ -83,10 +83,10 @@ def test_a_database_without_a_class_in_the_official_client_is_named(url: str, ex
     ],
 )
 def test_credentials_in_a_url_do_not_reach_the_name(url: str) -> None:
-    found = jdbc_dataset(url, "t1")
+    dataset = jdbc_dataset(url, "t1")
 
-    assert "fred" not in found.node_id
-    assert "s3cret" not in found.node_id
+    assert "fred" not in dataset.node_id
+    assert "s3cret" not in dataset.node_id
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_table_that_is_not_an_identifier_is_refused(table: str) -> None:
 def test_any_url_and_table_are_named_or_refused(rest: str, table: str) -> None:
     for kind in ("postgresql", "sqlserver", "oracle", "unknown"):
         try:
-            found = jdbc_dataset(f"jdbc:{kind}:{rest}", table)
+            dataset = jdbc_dataset(f"jdbc:{kind}:{rest}", table)
         except InvalidNameError:
             continue
-        assert found.name
+        assert dataset.name

@@ -86,9 +86,9 @@ def test_the_reading_of_records_is_cut_out_of_a_plan_and_of_its_subqueries() -> 
         *payload("orders", 3),
     ]
 
-    found = leaves(parse_plan(cut_at_payloads(orjson.dumps(plan).decode())))
+    plan_leaves = leaves(parse_plan(cut_at_payloads(orjson.dumps(plan).decode())))
 
-    assert [(leaf.source, leaf.key) for leaf in found] == [("kafka:orders", 3), ("kafka:suppliers", 7)]
+    assert [(leaf.source, leaf.key) for leaf in plan_leaves] == [("kafka:orders", 3), ("kafka:suppliers", 7)]
 
 
 def payload(name: str, key: int) -> list[dict[str, object]]:

@@ -58,9 +58,9 @@ SECTIONS: dict[str, type] = {
 
 def section(heading: str) -> str:
     """A heading's text, up to the next heading."""
-    found = re.search(rf"^{re.escape(heading)}$(.*?)(?=^#|\Z)", PIPELINES, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/pipelines.md has no {heading!r}"
-    return found[1]
+    match = re.search(rf"^{re.escape(heading)}$(.*?)(?=^#|\Z)", PIPELINES, re.MULTILINE | re.DOTALL)
+    assert match, f"docs/pipelines.md has no {heading!r}"
+    return match[1]
 
 
 def first_table(text: str) -> list[str]:

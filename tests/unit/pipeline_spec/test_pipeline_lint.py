@@ -70,10 +70,10 @@ pipeline:
 def test_a_finding_in_a_block_of_sql_has_the_line_of_its_clause(tmp_path: Path) -> None:
     block = BLOCK.replace("            ON r.id = i.id\n", "")
 
-    found = findings(tmp_path, block)
+    reported = findings(tmp_path, block)
 
     lines = (tmp_path / "orders.yaml").read_text().splitlines()
-    assert [(finding.rule, lines[finding.line - 1].strip()) for finding in found] == [
+    assert [(finding.rule, lines[finding.line - 1].strip()) for finding in reported] == [
         ("HW203", "JOIN rates r"),
         ("HW204", "JOIN rates r"),
         ("HW205", "LIMIT 5"),

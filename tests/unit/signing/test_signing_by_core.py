@@ -48,13 +48,13 @@ def is_good(raw: bytes, public_key_hex: str, read: ReadJson) -> bool:
 
 
 def test_the_signed_vectors_are_signed(signature_vectors: Vectors, read: ReadJson) -> None:
-    refused = [
+    not_signed = [
         vector["id"]
         for vector in signature_vectors["vectors"]
         if not is_good(vector["signedEvent"].encode(), vector["publicKeyHex"], read)
     ]
 
-    assert refused == []
+    assert not_signed == []
 
 
 def test_the_negative_vectors_are_not_signed(signature_vectors: Vectors, read: ReadJson) -> None:

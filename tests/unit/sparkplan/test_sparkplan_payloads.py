@@ -33,39 +33,39 @@ def test_a_field_of_the_parsed_value_is_the_topics_column(parser: str) -> None:
     field = function("GetStructField", record(), ordinal=1, name="price")
     doubled = function("Multiply", field, literal(2))
 
-    found = lineage(parsing(alias(field, "p", 4), alias(doubled, "d", 5), column("key", 1), parser=parser))
+    result = lineage(parsing(alias(field, "p", 4), alias(doubled, "d", 5), column("key", 1), parser=parser))
 
-    assert found == expected({"p": "orders.price", "d": "orders.price TRANSFORMATION", "key": "orders.key"})
+    assert result == expected({"p": "orders.price", "d": "orders.price TRANSFORMATION", "key": "orders.key"})
 
 
 def test_a_star_names_fields_by_index() -> None:
     starred = [alias(function("GetStructField", record(), ordinal=index), "x", 4 + index) for index in range(2)]
 
-    found = lineage(parsing(starred[1], [{**starred[0][0], "name": "y"}, *starred[0][1:]]))
+    result = lineage(parsing(starred[1], [{**starred[0][0], "name": "y"}, *starred[0][1:]]))
 
-    assert found == expected({"x": "orders.price", "y": "orders.id"})
+    assert result == expected({"x": "orders.price", "y": "orders.id"})
 
 
 def test_a_field_named_in_another_case_is_the_topics_column() -> None:
     field = function("GetStructField", record(), ordinal=1, name="PRICE")
 
-    found = lineage(parsing(alias(field, "p", 4)))
+    result = lineage(parsing(alias(field, "p", 4)))
 
-    assert found == expected({"p": "orders.price"})
+    assert result == expected({"p": "orders.price"})
 
 
 def test_a_parsed_record_used_as_a_whole_is_derived_from_value() -> None:
-    found = lineage(parsing(alias(record(), "all", 4)))
+    result = lineage(parsing(alias(record(), "all", 4)))
 
-    assert found == expected({"all": "orders.value TRANSFORMATION"})
+    assert result == expected({"all": "orders.value TRANSFORMATION"})
 
 
 def test_a_column_named_value_of_another_source_keeps_its_name() -> None:
     field = function("GetStructField", record(), ordinal=1, name="price")
 
-    found = lineage(parsing(alias(field, "p", 4), source="rate"))
+    result = lineage(parsing(alias(field, "p", 4), source="rate"))
 
-    assert found == expected({"p": "orders.value TRANSFORMATION"})
+    assert result == expected({"p": "orders.value TRANSFORMATION"})
 
 
 def test_a_field_of_an_aggregated_record_is_derived_from_value() -> None:

@@ -71,7 +71,7 @@ def damage(plan: list[dict[str, Any]], data: st.DataObject) -> None:
 
 def objects(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     if isinstance(value, list):
-        return [found for item in value for found in objects(item)]
+        return [nested for item in value for nested in objects(item)]
     if isinstance(value, dict):
-        return [*([value] if value else []), *(found for item in value.values() for found in objects(item))]
+        return [*([value] if value else []), *(nested for item in value.values() for nested in objects(item))]
     return []

@@ -176,9 +176,9 @@ def variable(default: str, value: str | None) -> list[Entry]:
     [("null", None), ("5", "5.0"), ("'Paris'", "Paris"), ("true", "true"), ("DATE '2024-01-01'", "2024-01-01")],
 )
 def test_a_session_variable_that_has_its_default_is_a_literal(default: str, value: str | None) -> None:
-    more = function("Add", column("a1", 1), variable(default, value))
+    total = function("Add", column("a1", 1), variable(default, value))
 
-    lineage = lineage_of(project(relation(column("a1", 1)), alias(more, "more", 2)))
+    lineage = lineage_of(project(relation(column("a1", 1)), alias(total, "more", 2)))
 
     assert lineage.gaps == ()
 

@@ -17,8 +17,8 @@ def column(name: str, number: int) -> list[Entry]:
     return [{"class": "AttributeReference", "num-children": 0, "name": name, "exprId": {"id": number}}]
 
 
-def alias(name: str, number: int, of: list[Entry]) -> list[Entry]:
-    return [{"class": "Alias", "num-children": 1, "name": name, "exprId": {"id": number}}, *of]
+def alias(name: str, number: int, value: list[Entry]) -> list[Entry]:
+    return [{"class": "Alias", "num-children": 1, "name": name, "exprId": {"id": number}}, *value]
 
 
 def name_of(leaf: Leaf) -> str | None:

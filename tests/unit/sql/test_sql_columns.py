@@ -33,12 +33,13 @@ def lineage(sql: str, dialect: str = "trino") -> Statement:
     return statement(sql, dialect, known, INTAKE_BOUNDS)
 
 
-def columns(found: Statement) -> dict[str, list[str]]:
+def columns(result: Statement) -> dict[str, list[str]]:
     """`{"total": ["orders.price AGGREGATION"]}`; the inputs of the rows are under `*`."""
     texts = {
-        name: sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in of) for name, of in found.columns.items()
+        name: sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in sources)
+        for name, sources in result.columns.items()
     }
-    return {**texts, "*": sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in found.rows)}
+    return {**texts, "*": sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in result.rows)}
 
 
 QUERIES = {
@@ -203,17 +204,17 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES)
 def test_a_querys_columns_have_these_inputs(sql: str) -> None:
-    found = lineage(sql)
+    result = lineage(sql)
 
-    assert columns(found) == QUERIES[sql]
-    assert found.gaps == ()
-    assert found.target is None
+    assert columns(result) == QUERIES[sql]
+    assert result.gaps == ()
+    assert result.target is None
 
 
 def test_a_natural_join_compares_the_columns_that_both_sides_have() -> None:
-    found = lineage("SELECT price, country FROM lake.sales.orders NATURAL JOIN lake.sales.suppliers")
+    result = lineage("SELECT price, country FROM lake.sales.orders NATURAL JOIN lake.sales.suppliers")
 
-    assert columns(found) == {
+    assert columns(result) == {
         "price": ["orders.price IDENTITY"],
         "country": ["suppliers.country IDENTITY"],
         "*": ["orders.supplier JOIN", "suppliers.supplier JOIN"],
@@ -298,11 +299,11 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_a_written_tables_columns_have_these_inputs(sql: str) -> None:
-    found = lineage(sql)
+    result = lineage(sql)
 
-    assert columns(found) == STATEMENTS[sql]
-    assert found.target == ("lake", "sales", "stats")
-    assert found.gaps == ()
+    assert columns(result) == STATEMENTS[sql]
+    assert result.target == ("lake", "sales", "stats")
+    assert result.gaps == ()
 
 
 def test_a_target_is_not_read_unless_it_is_named_again() -> None:
@@ -336,10 +337,10 @@ BY_POSITION = {
 
 @pytest.mark.parametrize("sql", BY_POSITION)
 def test_columns_by_position_are_a_gap_if_the_order_of_a_tables_columns_is_unknown(sql: str) -> None:
-    found = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
+    result = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
 
-    assert columns(found) == BY_POSITION[sql]
-    assert set(found.gaps) == set(found.columns)
+    assert columns(result) == BY_POSITION[sql]
+    assert set(result.gaps) == set(result.columns)
     assert lineage(sql).gaps == ()
 
 
@@ -351,10 +352,10 @@ def test_a_merge_without_column_names_is_refused_if_their_order_is_unknown() -> 
 def test_an_insert_by_position_is_a_gap_if_the_order_of_the_columns_is_unknown() -> None:
     sql = "INSERT INTO lake.sales.suppliers SELECT supplier AS country, hour AS supplier FROM lake.sales.orders"
 
-    found = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
+    result = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
 
-    assert columns(found) == {"*": []}
-    assert found.gaps == ("*",)
+    assert columns(result) == {"*": []}
+    assert result.gaps == ("*",)
 
 
 def test_a_star_is_resolved_by_name_if_the_order_of_a_tables_columns_is_unknown() -> None:
@@ -363,14 +364,14 @@ def test_a_star_is_resolved_by_name_if_the_order_of_a_tables_columns_is_unknown(
         " o AS (SELECT * FROM lake.sales.orders) SELECT price, hour FROM o UNION ALL SELECT * FROM s ORDER BY 2"
     )
 
-    found = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
+    result = statement(sql, "trino", known, INTAKE_BOUNDS, is_in_order=False)
 
-    assert columns(found) == {
+    assert columns(result) == {
         "price": ["orders.price IDENTITY", "suppliers.supplier IDENTITY"],
         "hour": ["orders.hour IDENTITY", "suppliers.country IDENTITY"],
         "*": ["orders.hour SORT", "suppliers.country SORT"],
     }
-    assert found.gaps == ()
+    assert result.gaps == ()
 
 
 def test_a_position_in_order_by_is_not_an_input_if_the_order_of_columns_is_unknown() -> None:
@@ -430,9 +431,9 @@ def test_a_union_by_name_has_the_columns_of_both() -> None:
         "SELECT supplier, country FROM lake.sales.suppliers UNION BY NAME SELECT price, supplier FROM lake.sales.orders"
     )
 
-    found = columns(lineage(sql, "duckdb"))
+    result = columns(lineage(sql, "duckdb"))
 
-    assert {name: found[name] for name in ("supplier", "country", "price")} == {
+    assert {name: result[name] for name in ("supplier", "country", "price")} == {
         "supplier": ["orders.supplier IDENTITY", "suppliers.supplier IDENTITY"],
         "country": ["suppliers.country IDENTITY"],
         "price": ["orders.price IDENTITY"],
@@ -473,9 +474,9 @@ NAMES = [  # dialects, the query, the column to check, its inputs
 def test_a_name_is_a_result_column_or_a_tables_column_depending_on_the_dialect(
     dialect: str, selected: str, column: str, inputs: str
 ) -> None:
-    found = columns(lineage(f"SELECT {selected}", dialect))
+    result = columns(lineage(f"SELECT {selected}", dialect))
 
-    assert ", ".join(each.split(".")[1] for each in found[column]) == inputs
+    assert ", ".join(each.split(".")[1] for each in result[column]) == inputs
 
 
 STATS = "lake.sales.stats"
@@ -529,14 +530,14 @@ def test_inputs_of_the_rows_are_found_in_every_clause(sql: str, rows: str) -> No
 
 @pytest.mark.parametrize("value", ["s", "s.*", "s::VARCHAR"])
 def test_a_tables_name_as_a_value_is_derived_from_all_its_columns(value: str) -> None:
-    found = lineage(f"SELECT max({value}) AS top FROM {STATS} s", "duckdb")
+    result = lineage(f"SELECT max({value}) AS top FROM {STATS} s", "duckdb")
 
-    assert columns(found)["top"] == [
+    assert columns(result)["top"] == [
         "stats.orders AGGREGATION",
         "stats.supplier AGGREGATION",
         "stats.total_price AGGREGATION",
     ]
-    assert found.gaps == ()
+    assert result.gaps == ()
 
 
 ROW_INPUTS_OF_DIALECTS = [  # inputs of the rows in clauses of only some dialects, or with a rare subquery
@@ -558,9 +559,9 @@ ROW_INPUTS_OF_DIALECTS = [  # inputs of the rows in clauses of only some dialect
 def test_inputs_of_the_rows_are_found_in_clauses_of_dialects(dialect: str, sql: str, rows: str) -> None:
     folded = {tuple(part.lower() for part in table): names for table, names in TABLES.items()}
 
-    found = statement(sql, dialect, lambda table: folded.get(tuple(part.lower() for part in table), ()))
+    result = statement(sql, dialect, lambda table: folded.get(tuple(part.lower() for part in table), ()))
 
-    assert ", ".join(columns(found)["*"]).lower() == rows.lower()
+    assert ", ".join(columns(result)["*"]).lower() == rows.lower()
 
 
 @pytest.mark.parametrize(
@@ -574,19 +575,19 @@ def test_inputs_of_the_rows_are_found_in_clauses_of_dialects(dialect: str, sql: 
     ],
 )
 def test_a_star_as_a_value_is_derived_from_all_columns(dialect: str, value: str) -> None:
-    found = statement(f"SELECT {value} AS v, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
+    result = statement(f"SELECT {value} AS v, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
 
-    inputs, counted = ({source.column for source in sources} for sources in found.columns.values())
+    inputs, counted = ({source.column for source in sources} for sources in result.columns.values())
     assert (inputs, counted) == ({"price", "qty"}, set())
-    assert found.gaps == ()
+    assert result.gaps == ()
 
 
 def test_an_item_with_several_columns_has_its_given_names() -> None:
-    found = lineage(f"SELECT v + 1 AS w, n FROM (SELECT stack(2, 'p', price, 'h', hour) AS (n, v) {ORDERS})", "spark")
+    result = lineage(f"SELECT v + 1 AS w, n FROM (SELECT stack(2, 'p', price, 'h', hour) AS (n, v) {ORDERS})", "spark")
 
     inputs = ["orders.hour TRANSFORMATION", "orders.price TRANSFORMATION"]
-    assert columns(found) == {"w": inputs, "n": inputs, "*": ["orders.hour JOIN", "orders.price JOIN"]}
-    assert found.gaps == ()
+    assert columns(result) == {"w": inputs, "n": inputs, "*": ["orders.hour JOIN", "orders.price JOIN"]}
+    assert result.gaps == ()
 
 
 def test_a_function_applied_to_each_column_of_a_star_is_a_gap() -> None:
@@ -594,18 +595,18 @@ def test_a_function_applied_to_each_column_of_a_star_is_a_gap() -> None:
 
 
 def test_a_function_defined_in_the_query_is_not_a_table() -> None:
-    found = lineage(f"WITH FUNCTION twice(n bigint) RETURNS bigint RETURN n * 2 SELECT twice(price) AS p {ORDERS}")
+    result = lineage(f"WITH FUNCTION twice(n bigint) RETURNS bigint RETURN n * 2 SELECT twice(price) AS p {ORDERS}")
 
-    assert found.reads == (("lake", "sales", "orders"),)
-    assert columns(found) == {"p": ["orders.price TRANSFORMATION"], "*": []}
+    assert result.reads == (("lake", "sales", "orders"),)
+    assert columns(result) == {"p": ["orders.price TRANSFORMATION"], "*": []}
 
 
 def test_select_into_writes_its_target() -> None:
-    found = lineage(f"SELECT price AS p INTO lake.sales.copy {ORDERS}", "postgres")
+    result = lineage(f"SELECT price AS p INTO lake.sales.copy {ORDERS}", "postgres")
 
-    assert (found.kind, found.target) == ("create", ("lake", "sales", "copy"))
-    assert found.reads == (("lake", "sales", "orders"),)
-    assert columns(found) == {"p": ["orders.price IDENTITY"], "*": []}
+    assert (result.kind, result.target) == ("create", ("lake", "sales", "copy"))
+    assert result.reads == (("lake", "sales", "orders"),)
+    assert columns(result) == {"p": ["orders.price IDENTITY"], "*": []}
 
 
 @pytest.mark.parametrize(
@@ -631,12 +632,12 @@ def test_a_chain_of_stars_has_all_its_columns() -> None:
     links = "".join(f", {b} AS (SELECT *, hour + 1 AS {b}1 FROM {a})" for a, b in pairwise("abcdefghijklmnop"))
     joined = " UNION ALL SELECT p.*, s.orders FROM p JOIN lake.sales.stats AS s ON s.supplier = p.supplier"
 
-    found = lineage(f"WITH a AS (SELECT *, 1 AS a1 {ORDERS}){links} SELECT *, 0 AS orders FROM p{joined}")
+    result = lineage(f"WITH a AS (SELECT *, 1 AS a1 {ORDERS}){links} SELECT *, 0 AS orders FROM p{joined}")
 
-    assert [*found.columns] == [*TABLES["lake", "sales", "orders"], *(f"{a}1" for a in "abcdefghijklmnop"), "orders"]
-    assert columns(found)["p1"] == ["orders.hour TRANSFORMATION"]
-    assert columns(found)["orders"] == ["stats.orders IDENTITY"]
-    assert found.gaps == ()
+    assert [*result.columns] == [*TABLES["lake", "sales", "orders"], *(f"{a}1" for a in "abcdefghijklmnop"), "orders"]
+    assert columns(result)["p1"] == ["orders.hour TRANSFORMATION"]
+    assert columns(result)["orders"] == ["stats.orders IDENTITY"]
+    assert result.gaps == ()
 
 
 def test_columns_by_a_pattern_are_a_gap() -> None:
@@ -644,10 +645,10 @@ def test_columns_by_a_pattern_are_a_gap() -> None:
 
 
 def test_an_ambiguous_name_is_a_gap() -> None:
-    found = lineage(f"SELECT s.orders AS n, supplier FROM {STATS} s JOIN {STATS} t ON s.orders = t.orders", "duckdb")
+    result = lineage(f"SELECT s.orders AS n, supplier FROM {STATS} s JOIN {STATS} t ON s.orders = t.orders", "duckdb")
 
-    assert columns(found)["supplier"] == ["stats.supplier IDENTITY"]
-    assert found.gaps == ("supplier",)
+    assert columns(result)["supplier"] == ["stats.supplier IDENTITY"]
+    assert result.gaps == ("supplier",)
 
 
 def test_a_chain_of_references_to_result_columns_is_resolved_once_each() -> None:
@@ -657,45 +658,47 @@ def test_a_chain_of_references_to_result_columns_is_resolved_once_each() -> None
 
 
 def test_a_name_that_is_not_a_column_of_a_known_table_is_a_gap() -> None:
-    found = lineage(f"SELECT nothing, price {ORDERS} WHERE hour = other")
+    result = lineage(f"SELECT nothing, price {ORDERS} WHERE hour = other")
 
-    assert columns(found) == {"nothing": [], "price": ["orders.price IDENTITY"], "*": ["orders.hour FILTER"]}
-    assert found.gaps == ("nothing",)
+    assert columns(result) == {"nothing": [], "price": ["orders.price IDENTITY"], "*": ["orders.hour FILTER"]}
+    assert result.gaps == ("nothing",)
 
 
 def test_a_column_has_its_tables_spelling() -> None:
-    found = statement("SELECT unitprice AS p, ITEM FROM a.b.c", "trino", lambda _: ("Item", "unitPrice"), INTAKE_BOUNDS)
+    result = statement(
+        "SELECT unitprice AS p, ITEM FROM a.b.c", "trino", lambda _: ("Item", "unitPrice"), INTAKE_BOUNDS
+    )
 
-    assert columns(found) == {"p": ["c.unitPrice IDENTITY"], "item": ["c.Item IDENTITY"], "*": []}
+    assert columns(result) == {"p": ["c.unitPrice IDENTITY"], "item": ["c.Item IDENTITY"], "*": []}
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "spark", "bigquery"])
 def test_unpivot_derives_one_column_from_several(dialect: str) -> None:
-    found = lineage(
+    result = lineage(
         "SELECT supplier, k, v FROM lake.sales.stats UNPIVOT (v FOR k IN (total_price, orders)) AS u", dialect
     )
 
-    assert columns(found) == {
+    assert columns(result) == {
         "supplier": ["stats.supplier IDENTITY"],
         "k": [],
         "v": ["stats.orders TRANSFORMATION", "stats.total_price TRANSFORMATION"],
         "*": ["stats.orders FILTER", "stats.total_price FILTER"],
     }
-    assert found.gaps == ()
+    assert result.gaps == ()
 
 
 @pytest.mark.parametrize("pivoted", ["lake.sales.orders", "(SELECT * FROM lake.sales.orders) AS o"])
 def test_pivot_derives_columns_from_the_aggregated_and_the_pivot_column(pivoted: str) -> None:
-    found = lineage(f"SELECT * FROM {pivoted} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2)) AS p", "duckdb")
+    result = lineage(f"SELECT * FROM {pivoted} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2)) AS p", "duckdb")
 
-    assert columns(found) == {
+    assert columns(result) == {
         "order_id": ["orders.order_id IDENTITY"],
         "supplier": ["orders.supplier IDENTITY"],
         "h1": ["orders.hour CONDITIONAL", "orders.price AGGREGATION"],
         "h2": ["orders.hour CONDITIONAL", "orders.price AGGREGATION"],
         "*": ["orders.order_id GROUP_BY", "orders.supplier GROUP_BY"],
     }
-    assert found.gaps == ()
+    assert result.gaps == ()
 
 
 def test_a_star_over_an_unknown_table_is_a_gap() -> None:
@@ -785,20 +788,20 @@ def test_statements_beyond_the_limits_or_unsupported_are_refused(sql: str, fault
 
 
 def test_a_statements_target_is_not_its_common_table_of_that_name() -> None:
-    found = lineage(
+    result = lineage(
         "INSERT INTO stats WITH stats AS (SELECT supplier, price, hour FROM lake.sales.orders) SELECT * FROM stats"
     )
 
-    assert found.target == ("stats",)
-    assert found.reads == (("lake", "sales", "orders"),)
-    assert columns(found)["total_price"] == ["orders.price IDENTITY"]
+    assert result.target == ("stats",)
+    assert result.reads == (("lake", "sales", "orders"),)
+    assert columns(result)["total_price"] == ["orders.price IDENTITY"]
 
 
 @pytest.mark.parametrize("dialect", ["snowflake", "oracle", "exasol"])
 def test_names_that_a_dialect_folds_to_upper_case_match_the_known_columns(dialect: str) -> None:
-    found = lineage("SELECT o.supplier, max(price) AS top FROM sales.orders o GROUP BY o.supplier", dialect)
+    result = lineage("SELECT o.supplier, max(price) AS top FROM sales.orders o GROUP BY o.supplier", dialect)
 
-    assert columns(found) == {
+    assert columns(result) == {
         "SUPPLIER": ["ORDERS.supplier IDENTITY"],
         "TOP": ["ORDERS.price AGGREGATION"],
         "*": ["ORDERS.supplier GROUP_BY"],
@@ -809,9 +812,9 @@ def test_names_that_a_dialect_folds_to_upper_case_match_the_known_columns(dialec
 def test_a_column_in_mixed_case_is_the_known_one(dialect: str) -> None:
     quote = "`" if dialect == "spark" else '"'
 
-    found = lineage(f"SELECT c.{quote}orderId{quote} AS id, Price AS p FROM public.camel c", dialect)
+    result = lineage(f"SELECT c.{quote}orderId{quote} AS id, Price AS p FROM public.camel c", dialect)
 
-    assert columns(found) == {"id": ["camel.orderId IDENTITY"], "p": ["camel.price IDENTITY"], "*": []}
+    assert columns(result) == {"id": ["camel.orderId IDENTITY"], "p": ["camel.price IDENTITY"], "*": []}
 
 
 def test_a_star_in_postgres_has_the_tables_spelling() -> None:
@@ -819,9 +822,9 @@ def test_a_star_in_postgres_has_the_tables_spelling() -> None:
 
 
 def test_a_table_on_another_server_is_read() -> None:
-    found = lineage("SELECT price FROM away.lake.sales.orders", "tsql")
+    result = lineage("SELECT price FROM away.lake.sales.orders", "tsql")
 
-    assert columns(found) == {"price": ["orders.price IDENTITY"], "*": []}
+    assert columns(result) == {"price": ["orders.price IDENTITY"], "*": []}
 
 
 def test_a_recursive_common_table_needs_no_keyword_in_some_dialects() -> None:
