@@ -6,7 +6,7 @@ from pathlib import Path
 from headwater.capture.flink.run_ids import run_of_job
 
 
-def test_a_job_s_run_has_the_id_that_the_listener_gave_it(shared: Path) -> None:
+def test_a_jobs_run_has_the_listeners_id(shared: Path) -> None:
     recorded = [json.loads(line)["run"] for line in (shared / "observed" / "flink.jsonl").read_bytes().splitlines()]
     runs = {run["runId"]: run["facets"]["flink_job"]["jobId"] for run in recorded if "flink_job" in run["facets"]}
 

@@ -34,21 +34,21 @@ def test_stored_edges_are_the_edges_of_the_facet_in_its_order(log: list[bytes]) 
 
 
 def test_a_facet_is_read_once_and_only_when_needed() -> None:
-    digests: list[bytes] = []
+    reads: list[bytes] = []
 
     def content(digest: bytes) -> dict[str, Any]:
-        digests.append(digest)
+        reads.append(digest)
         return FACET
 
     stored = ColumnEdges(content)
     stored.note(TARGET, b"1")
     stored.note(TARGET, b"2")
 
-    before = list(digests)
+    before = list(reads)
     feeds = [set(stored.fed_by(DatasetId("lake", "raw"))) for _ in range(2)]
     stored.note(TARGET, b"1")
 
     assert before == []
     assert feeds == [{TARGET}, {TARGET}]
-    assert sorted(digests) == [b"1", b"2"]
+    assert sorted(reads) == [b"1", b"2"]
     assert not stored.read_some(1)

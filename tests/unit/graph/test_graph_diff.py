@@ -45,7 +45,7 @@ def test_a_column_belongs_to_its_dataset_and_its_namespace() -> None:
 
 
 def test_a_change_that_was_undone_and_repeated_is_from_the_last_event() -> None:
-    events = [content(place, {PRICE: kind}) for place, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
+    events = [content(index, {PRICE: kind}) for index, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
 
     assert originating_event(Change(PRICE, "changed", "int", "bigint"), events, NOTHING_KNOWN, NOTHING_KNOWN) == 2
 
@@ -77,16 +77,16 @@ def test_an_edge_is_from_the_later_of_the_events_that_give_its_ends_and_the_runs
 
 def test_events_merge_into_the_last_values_each_with_the_first_event_that_gave_it() -> None:
     merged = Merged()
-    for place, kind in enumerate(["int", "bigint", "bigint"], start=1):
-        merged.add(content(place, {PRICE: kind}))
+    for index, kind in enumerate(["int", "bigint", "bigint"], start=1):
+        merged.add(content(index, {PRICE: kind}))
 
     assert (merged.layout, merged.since) == ({PRICE: "bigint"}, {PRICE: 2})
 
 
 def test_an_edge_was_removed_when_the_last_of_its_runs_moved_to_another_job() -> None:
     edge, other = Element("edge", (ORDERS, LOAD), "reads"), JobId("etl", "x")
-    jobs_by_run = [(0, "one", other), (1, "two", LOAD), (2, "two", other), (3, "one", other), (4, "two", other)]
-    events = [content(place, {})._replace(runs={run: job}) for place, run, job in jobs_by_run]
+    moves = [(0, "one", other), (1, "two", LOAD), (2, "two", other), (3, "one", other), (4, "two", other)]
+    events = [content(index, {})._replace(runs={run: job}) for index, run, job in moves]
     before = NOTHING_KNOWN._replace(holders={edge: {"one", "two"}})
 
     assert originating_event(Change(edge, "went", None, None), events, before, NOTHING_KNOWN) == 2
@@ -95,7 +95,7 @@ def test_an_edge_was_removed_when_the_last_of_its_runs_moved_to_another_job() ->
 def test_datasets_that_become_one_are_removed_by_the_event_that_joins_each_with_the_remaining() -> None:
     first, second, third = (DatasetId("lake", name) for name in ("one", "two", "three"))
     pairs = [(third, second), (third, second), (second, first)]
-    events = [content(place, {})._replace(naming=Naming(one=frozenset({pair}))) for place, pair in enumerate(pairs)]
+    events = [content(index, {})._replace(naming=Naming(one=frozenset({pair}))) for index, pair in enumerate(pairs)]
     after = NOTHING_KNOWN._replace(names=lambda _: (first, third, second), one_with=lambda _: (first, third, second))
 
     changed = Change(Element("dataset", (first,)), "changed", (first,), (first, third, second))

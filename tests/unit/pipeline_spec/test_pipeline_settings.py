@@ -35,7 +35,7 @@ def test_a_setting_adds_a_missing_value(tmp_path: Path) -> None:
     assert load(tmp_path, lineage__http__endpoint="http://h:${PORT}/x").lineage.http.endpoint == "http://h:5001/x"
 
 
-def test_a_setting_s_value_is_yaml(tmp_path: Path) -> None:
+def test_a_settings_value_is_yaml(tmp_path: Path) -> None:
     spec = load(tmp_path, output__iceberg="{table: lake.a.b, mode: merge, on: [id]}", lineage__queue_size="7")
 
     assert spec.outputs[0].writes == IcebergOutput(table="lake.a.b", mode="merge", on=("id",))

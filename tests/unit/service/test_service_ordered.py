@@ -15,43 +15,43 @@ def test_a_copy_and_its_original_change_independently(
     copy_changes: list[tuple[bool, int]],
     is_read: bool,
 ) -> None:
-    things: Ordered[int] = Ordered()
-    known = _changed(things, before, set())
+    ordered: Ordered[int] = Ordered()
+    content = _changed(ordered, before, set())
     if is_read:
-        things.items()
+        ordered.items()
 
-    copy = things.copy()
-    own_items, copy_items = _changed(things, own_changes, known), _changed(copy, copy_changes, known)
+    copy = ordered.copy()
+    own_items, copy_items = _changed(ordered, own_changes, content), _changed(copy, copy_changes, content)
 
     assert [*copy.items()] == sorted(copy_items)
-    assert [*things.items()] == sorted(own_items)
+    assert [*ordered.items()] == sorted(own_items)
     assert [*copy.copy().items()] == sorted(copy_items)
 
 
-def _changed(things: Ordered[int], changes: list[tuple[bool, int]], known: set[int]) -> set[int]:
+def _changed(ordered: Ordered[int], changes: list[tuple[bool, int]], content: set[int]) -> set[int]:
     """Apply the changes; returns the resulting items."""
-    known = {*known}
-    for is_in, thing in changes:
+    content = {*content}
+    for is_in, item in changes:
         if is_in:
-            things.add(thing)
-            known.add(thing)
+            ordered.add(item)
+            content.add(item)
         else:
-            things.remove(thing)
-            known.discard(thing)
-    return known
+            ordered.remove(item)
+            content.discard(item)
+    return content
 
 
 @given(st.sets(st.integers(0, 999)), st.sets(st.integers(0, 999)), st.integers(0, 900), st.integers(0, 200))
 def test_many_items_added_and_removed_between_others_are_in_order(
-    known: set[int], removed: set[int], begin: int, added: int
+    content: set[int], removed: set[int], begin: int, added: int
 ) -> None:
-    things: Ordered[int] = Ordered()
-    known |= {*range(0, 1000, 3)}
-    _changed(things, [(True, thing) for thing in known], set())
-    copy = things.copy()
+    ordered: Ordered[int] = Ordered()
+    content |= {*range(0, 1000, 3)}
+    _changed(ordered, [(True, item) for item in content], set())
+    copy = ordered.copy()
 
-    changes = [(False, thing) for thing in removed] + [(True, thing) for thing in range(begin, begin + added)]
-    now = _changed(things, changes, known)
+    changes = [(False, item) for item in removed] + [(True, item) for item in range(begin, begin + added)]
+    now = _changed(ordered, changes, content)
 
-    assert [*things.items()] == sorted(now)
-    assert [*copy.items()] == sorted(known)
+    assert [*ordered.items()] == sorted(now)
+    assert [*copy.items()] == sorted(content)

@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 TOKEN = "a hash"  # noqa: S105
 
 
-def stated_at(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, EditItem]:
+def statement_at(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, EditItem]:
     """A statement that arrives this many hours after noon."""
     statement = orjson.loads(signed.text)
     members = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
@@ -29,15 +29,15 @@ def stated_at(hour: float, signed: Signed, token: str | None = None) -> tuple[da
 
 
 def enrolled(hour: float, key: NodeKey) -> tuple[datetime, EditItem]:
-    return stated_at(hour, enrolment(key, "e", NOON), TOKEN)
+    return statement_at(hour, enrolment(key, "e", NOON), TOKEN)
 
 
 def replaced(hour: float, old: NodeKey, new: NodeKey, stated: float | None = None) -> tuple[datetime, EditItem]:
-    return stated_at(hour, rotation(old, new, "n", NOON + (hour if stated is None else stated) * HOUR))
+    return statement_at(hour, rotation(old, new, "n", NOON + (hour if stated is None else stated) * HOUR))
 
 
 def revoked(hour: float, key: NodeKey, from_hour: float, token: str | None = None) -> tuple[datetime, EditItem]:
-    return stated_at(hour, revocation(key.key_id, NOON + from_hour * HOUR, "lost", "r", NOON, key), token)
+    return statement_at(hour, revocation(key.key_id, NOON + from_hour * HOUR, "lost", "r", NOON, key), token)
 
 
 def after(*entries: tuple[datetime, EditItem]) -> Standing:
@@ -96,7 +96,7 @@ def test_a_key_can_revoke_itself_at_most_an_hour_back() -> None:
 def test_a_time_at_the_end_of_the_calendar_is_valid(time: str) -> None:
     statement = revocation(OLD.key_id, datetime.fromisoformat(time), "lost", "r", NOON)
 
-    assert abs(after(enrolled(0, OLD), stated_at(1, statement, TOKEN)).revoked[OLD.key_id].from_us) < 2**62
+    assert abs(after(enrolled(0, OLD), statement_at(1, statement, TOKEN)).revoked[OLD.key_id].from_us) < 2**62
 
 
 def test_a_replacement_named_before_the_revocation_remains_trusted() -> None:
