@@ -86,13 +86,13 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
     event_file = EventFile(tmp_path / "events.jsonl")
 
     # Without lineage: no key is made, and no event waits anywhere.
-    silent = agent.comes_to(deploy(SILENT), "completed", "failed")
+    silent = agent.wait_for(deploy(SILENT), "completed", "failed")
     assert (silent["state"], silent["counters"], silent["health"]["delivered"]) == ("completed", {}, {})
     assert not (agent.home / "keys").exists()
     assert not (agent.home / "spool").exists()
 
     # A natural end.
-    batch = agent.comes_to(deploy(BATCH), "completed", "failed")
+    batch = agent.wait_for(deploy(BATCH), "completed", "failed")
     assert (batch["state"], batch["error"], batch["counters"]["recordsOut"]) == ("completed", None, 10)
     assert (batch["health"]["lineage"], batch["health"]["delivered"]["file"] >= 2) == ("good", True)
     assert event_file.end_of(batch["runId"])[0] == "COMPLETE"
@@ -107,20 +107,20 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
         "lineage.drain_timeout=100ms",
     ]
     first = deploy(STREAM, *(word for setting in unreachable for word in ("--set", setting)))
-    degraded = agent.comes_to(first, "degraded")
+    degraded = agent.wait_for(first, "degraded")
     assert "Connect" in degraded["health"]["lastError"]
     assert eventually(lambda: agent.execution(first)["counters"].get("recordsOut", 0) > 0), (
         "the pipeline must not be affected"
     )
     second = deploy(STREAM, "--set", "description=better")
-    agent.comes_to(second, "running")
+    agent.wait_for(second, "running")
     assert agent.execution(first)["stop"]["reason"] == "superseded"
     end, counters = event_file.end_of(first)
     assert (end, counters["stopReason"]) == ("ABORT", "superseded")
 
     # Spark's JVM dies: the agent goes on, and starts another one.
     agent.jvm().kill()
-    assert agent.comes_to(second, "failed")["stop"] is None
+    assert agent.wait_for(second, "failed")["stop"] is None
     assert event_file.end_of(second)[0] == "FAIL"
     assert eventually(lambda: agent.newest("follow")["runId"] != second)
     again = agent.newest("follow")["runId"]
@@ -130,8 +130,8 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
     waiting = json.loads(agent.command("job", "rerun", "silent", "--json"))["runId"]
     assert agent.execution(waiting)["state"] == "pending"
     agent.command("job", "stop", "follow", "--why", "the shop is closed")
-    stopped = agent.comes_to(again, "stopped")
-    assert agent.comes_to(waiting, "completed")["startedAt"] >= stopped["endedAt"]
+    stopped = agent.wait_for(again, "stopped")
+    assert agent.wait_for(waiting, "completed")["startedAt"] >= stopped["endedAt"]
     end, counters = event_file.end_of(again)
     assert (end, counters["stopReason"], counters["stopNote"]) == ("ABORT", "stopped", "the shop is closed")
     assert counters["stoppedBy"] == stopped["stop"]["by"]
@@ -143,7 +143,7 @@ def test_an_agent_runs_batches_and_streams_and_reports_how_each_run_ended(agent:
     assert eventually(lambda: agent.execution(third)["counters"].get("recordsOut", 0) > 0)
     agent.end(signal.SIGKILL)
     agent.start()
-    crashed = agent.comes_to(third, "failed")
+    crashed = agent.wait_for(third, "failed")
     assert eventually(lambda: event_file.of(third)[-1]["eventType"] == "FAIL")
     end, counters = event_file.end_of(third)
     assert (end, counters["stopReason"], crashed["stop"]["reason"]) == ("FAIL", "crashed", "crashed")

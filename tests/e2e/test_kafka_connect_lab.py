@@ -67,7 +67,7 @@ class Scenario:
     def expect_graph(self, runs: dict[str, str], flows: set[Edge], columns: set[Edge]) -> None:
         """Wait until the service shows exactly this; for each job the states of its runs, oldest first."""
         expected = Graph({job: states.split() for job, states in runs.items()}, frozenset(flows), frozenset(columns))
-        assert eventually(lambda: self.shown() == expected, 90), self.shown().unlike(expected)
+        assert eventually(lambda: self.shown() == expected, 90), self.shown().differences(expected)
 
     def shown(self) -> Graph:
         return shown_graph(self.service, f"{self.kafka}:orders", TABLE)

@@ -268,14 +268,14 @@ def _filled_paths(admin: Caller, path: str) -> Iterator[str]:
                 yield f"{before}/{version.get('version') or version['id']['version']}"
 
 
-def comparable(answer: Answer) -> object:
+def comparable(answer: Response) -> object:
     """An answer in which stand-ins and digests are numbered, so that only their equality counts."""
     numbers: dict[str, int] = {}
     text = OPAQUE.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", answer.text)
     return answer.status_code, {**answer.headers, "content-length": None}, text
 
 
-def marked_words(answer: Answer) -> set[str]:
+def marked_words(answer: Response) -> set[str]:
     return {*MARKED.findall(answer.text)}
 
 

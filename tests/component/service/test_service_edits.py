@@ -36,7 +36,7 @@ def loaded(second: int, **changes: object) -> dict[str, Any]:
     return event(eventTime=f"2026-05-22T14:23:{second:02d}Z", outputs=[orders], **changes)
 
 
-def ok(response: Answer) -> Body:
+def ok(response: Response) -> Body:
     assert response.status_code == 200, response.text
     body: Body = response.json()
     return body

@@ -24,7 +24,7 @@ def linked(run: str, second: int) -> dict[str, Any]:
     return ran(run, second, outputs=[dataset("wh/orders", "s3://b", symlinks=symlinks)])
 
 
-def separate(client: TestClient, method: str, **names: object) -> Answer:
+def separate(client: TestClient, method: str, **names: object) -> Response:
     return client.request(method, "/api/v1/identity/apart", json=names, headers={"x-headwater-user": "ada"})
 
 

@@ -42,12 +42,12 @@ def token(tokens: Path, node: str | None = None, until_us: int = START_US + DAY_
     return new_token(tokens, until_us, node)
 
 
-def post_statement(client: TestClient, signed: Signed, token: str | None = None) -> Answer:
+def post_statement(client: TestClient, signed: Signed, token: str | None = None) -> Response:
     body = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
     return client.post("/api/v1/keys", json=body)
 
 
-def enrol(client: TestClient, key: NodeKey, token: str | None) -> Answer:
+def enrol(client: TestClient, key: NodeKey, token: str | None) -> Response:
     return post_statement(client, enrolment(key, str(uuid.uuid4()), NOW), token)
 
 

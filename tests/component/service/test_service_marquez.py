@@ -91,7 +91,7 @@ def test_every_recorded_answer_is_the_same_except_for_wrong_ones(shared: Path, t
     assert compared == 51
 
 
-def send(client: TestClient, pair: Mapping[str, Any], recording: Recording) -> Answer:
+def send(client: TestClient, pair: Mapping[str, Any], recording: Recording) -> Response:
     """Send the request of a recorded pair, with our UUIDs in place of Marquez's."""
     body = None if pair["request"] is None else json.dumps(pair["request"])
     headers = {"content-type": "application/json"} if body else {}

@@ -31,7 +31,7 @@ A_TIME = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 19
 A_TIME_WITH_ZONE = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 
 
-def assert_is_failure(response: Answer, status: int) -> None:
+def assert_is_failure(response: Response, status: int) -> None:
     assert response.status_code == status
     assert response.headers["content-type"] == "application/json"
     body = response.json()
