@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import psutil
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from support.served import free_port
 
 from headwater.lab.lab import Lab

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,7 +155,7 @@ def main() -> None:
         )
         slow = []
         for shape, build in SHAPES.items():
-            found = timing(shape, lambda build=build: build(spark), repetitions)
+            found = timing(shape, partial(build, spark), repetitions)
             print(found.line(), flush=True)
             slow += [shape] if found.parse + found.resolve >= LIMIT_S else []
         spark.stop()

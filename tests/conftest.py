@@ -25,7 +25,7 @@ _APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service",
 """Those of them that start their own engines, shared with no other test."""
 
 
-class _EnginesTogether(LoadScopeScheduling):
+class _EnginesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Gives all tests that share engines to one process, which starts each once; distributes the others by file."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -134,7 +134,7 @@ class Scenario:
             start = quote(f"dataset:{namespace}:{name}", safe="")
             for node in self.get(f"/lineage?nodeId={start}&depth=20")["graph"]:
                 edges = (*node["inEdges"], *node["outEdges"])
-                flows |= {tuple(map(_without_query_id, (edge["origin"], edge["destination"]))) for edge in edges}
+                flows |= {(_without_query_id(edge["origin"]), _without_query_id(edge["destination"])) for edge in edges}
         return flows
 
     def signed_by_listener(self, job: str) -> set[bool]:

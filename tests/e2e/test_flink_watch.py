@@ -151,7 +151,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scenar
 def test_each_run_ends_as_its_job_did_even_if_the_watcher_or_the_jobmanager_is_killed(
     scenario: Scenario, shared: Path
 ) -> None:
-    still_running = dict.fromkeys(("cancelled", "stopped", "survivor"), "RUNNING")
+    still_running: dict[str, Any] = dict.fromkeys(("cancelled", "stopped", "survivor"), "RUNNING")
     scenario.await_states(done="COMPLETED", failing="FAILED", **still_running)
 
     # A watcher that was killed reports what happened while it was away.

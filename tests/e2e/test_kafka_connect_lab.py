@@ -62,7 +62,7 @@ class Scenario:
         converter = "org.apache.kafka.connect.storage.StringConverter"
         config = {"connector.class": "FileStreamSink", "tasks.max": "1", "topics": topic, "file": str(file)}
         config |= {"value.converter": converter, "key.converter": converter} | changes
-        self.lab.ask("PUT", f"/{name}/config", config)
+        self.lab.request("PUT", f"/{name}/config", config)
 
     def expect_graph(self, runs: dict[str, str], flows: set[Edge], columns: set[Edge]) -> None:
         """Wait until the service shows exactly this; for each job the states of its runs, oldest first."""
@@ -173,9 +173,9 @@ def starts(scenario: Scenario) -> None:
 
 
 def pauses_and_resumes(scenario: Scenario) -> None:
-    scenario.lab.ask("PUT", "/auction/pause")
+    scenario.lab.request("PUT", "/auction/pause")
     assert eventually(lambda: scenario.watch.newest("auction")["headwater_connect"]["state"] == "PAUSED")
-    scenario.lab.ask("PUT", "/auction/resume")
+    scenario.lab.request("PUT", "/auction/resume")
     assert eventually(lambda: scenario.watch.newest("auction")["headwater_connect"]["state"] == "RUNNING")
 
     scenario.expect_graph(
@@ -221,7 +221,7 @@ def has_a_schema_refused(scenario: Scenario) -> None:
 
 def is_stopped_while_the_watcher_is_down(scenario: Scenario) -> None:
     scenario.watch.end(signal.SIGKILL)
-    scenario.lab.ask("PUT", "/archive/stop")
+    scenario.lab.request("PUT", "/archive/stop")
     scenario.configure_auction(orders_per_task="100")
     assert scenario.has_produced(TASKS * 100)
     scenario.watch.start()
@@ -231,7 +231,7 @@ def is_stopped_while_the_watcher_is_down(scenario: Scenario) -> None:
         scenario.flows(),
         scenario.columns(VERSION_3),
     )
-    scenario.lab.ask("PUT", "/archive/resume")
+    scenario.lab.request("PUT", "/archive/resume")
     scenario.expect_graph(
         {"auction": "FAILED RUNNING", "archive": "ABORTED RUNNING", "lake": "RUNNING"},
         scenario.flows(),
@@ -243,7 +243,7 @@ def is_deleted_and_recreated_with_another_topic(scenario: Scenario) -> None:
     scenario.copy("copy", "bids", scenario.files / "bids.txt")
     scenario.expect_transitions("copy", "START")
     assert eventually(lambda: scenario.watch.flows("copy") == (["bids"], [str(scenario.files / "bids.txt")]))
-    scenario.lab.ask("DELETE", "/copy")
+    scenario.lab.request("DELETE", "/copy")
     scenario.expect_transitions("copy", "START", "ABORT deleted")
 
     scenario.copy("copy", "orders", scenario.files / "orders.txt")
@@ -271,8 +271,8 @@ def fails_before_the_first_record(scenario: Scenario) -> None:
     scenario.expect_transitions("broken", "START", "FAIL")
     assert "FileStreamSinkTask.java" in scenario.watch.newest("broken")["errorMessage"]["stackTrace"]
     assert scenario.watch.flows("broken") == ([], [])
-    scenario.lab.ask("DELETE", "/broken")
-    scenario.lab.ask("DELETE", "/copy")
+    scenario.lab.request("DELETE", "/broken")
+    scenario.lab.request("DELETE", "/copy")
     scenario.expect_transitions("copy", "START", "ABORT deleted", "START", "ABORT superseded", "START", "ABORT deleted")
 
 
@@ -324,8 +324,8 @@ def has_all_in_the_lake(scenario: Scenario) -> None:
 
     if not eventually(is_complete, within_s=60.0):
         # The sink's coordinator can be without a task after a lost worker: https://github.com/apache/iceberg/issues/17637
-        scenario.lab.ask("POST", "/lake/restart?includeTasks=true")
-    assert eventually(is_complete), (rows_and_records(), scenario.lab.ask("GET", "/lake/status"))
+        scenario.lab.request("POST", "/lake/restart?includeTasks=true")
+    assert eventually(is_complete), (rows_and_records(), scenario.lab.request("GET", "/lake/status"))
 
 
 def is_read_by_spark(scenario: Scenario) -> None:

@@ -25,7 +25,7 @@ class Installed:
     def __init__(self, python: str, dist: Path, folder: Path) -> None:
         subprocess.run([python, "-m", "venv", "--without-pip", folder / "env"], check=True)
         [wheel] = dist.glob("*.whl")
-        uv = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet"]
+        uv: list[str | Path] = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet"]
         constraints = dist / "constraints.txt"
         subprocess.run(
             [*uv, "--python", folder / "env" / "bin" / "python", "--constraint", constraints, wheel], check=True
@@ -74,7 +74,7 @@ def installed(request: pytest.FixtureRequest, dist: Path, tmp_path_factory: pyte
 
 def test_the_installed_service_accepts_events_and_serves_the_page(installed: Installed) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    command = [installed.command, "serve", "--port", url.rpartition(":")[2]]
+    command: list[str | Path] = [installed.command, "serve", "--port", url.rpartition(":")[2]]
     service = subprocess.Popen(command, env=installed.environment, stdout=subprocess.PIPE, text=True)
     try:
         assert service.stdout is not None
@@ -87,7 +87,8 @@ def test_the_installed_service_accepts_events_and_serves_the_page(installed: Ins
     finally:
         service.terminate()
         status = service.wait(60)
-        service.stdout.close()
+        if service.stdout is not None:
+            service.stdout.close()
 
     assert (posted.status_code, posted.json()["receipt"]["index"]) == (201, 0)
     assert page.headers["content-type"].startswith("text/html")

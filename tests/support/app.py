@@ -15,6 +15,7 @@ from headwater.service.app import create_app
 from headwater.service.config import ServiceConfig
 from headwater.signing.note import NoteSigner
 from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
 
 RUN = "0198f7d0-1111-7222-8333-444455556666"
 PRODUCER = "https://example.org/producer"
@@ -31,11 +32,11 @@ START_US = 1_779_459_791_000_000
 
 @contextmanager
 def serving(
-    store: SqliteStore,
+    store: Store,
     trusted: Mapping[str, Ed25519PublicKey] | None = None,
     *,
     start_us: int = START_US,
-    **settings: object,
+    **settings: Any,  # noqa: ANN401  of the type of each member
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures are responses. `settings` overrides members of `ServiceConfig`."""
     ticks = count(start_us, 1_000)

@@ -139,7 +139,7 @@ class ConnectLab:
 class Contents(NamedTuple):
     """The number of rows, and a checksum that does not depend on their order."""
 
-    count: int
+    rows: int
     checksum: str
 
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  no server for Python functions: there are none
 
-from pyflink.common import Configuration  # type: ignore[import-not-found]
-from pyflink.table import EnvironmentSettings, TableEnvironment  # type: ignore[import-not-found]
+from pyflink.common import Configuration
+from pyflink.table import EnvironmentSettings, TableEnvironment
 
 if __name__ == "__main__":
     cluster, work = urlsplit(sys.argv[1]), json.load(sys.stdin)

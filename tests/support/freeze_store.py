@@ -33,7 +33,13 @@ def main() -> None:
     _write("sqlite", lines)
     with running_cluster() as cluster, closing(PostgresStore(cluster.url("postgres"))) as store:
         _fill(store)
-        dump = [PROGRAMS[-1] / "pg_dump", "--no-owner", "--no-privileges", "--inserts", cluster.url("postgres")]
+        dump: list[str | Path] = [
+            PROGRAMS[-1] / "pg_dump",
+            "--no-owner",
+            "--no-privileges",
+            "--inserts",
+            cluster.url("postgres"),
+        ]
         lines = subprocess.run(dump, check=True, capture_output=True, text=True).stdout.splitlines()
     _write("postgres", [line.replace("public.", "") for line in lines if line and not line.startswith(_OF_NO_TABLE)])
 

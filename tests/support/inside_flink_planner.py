@@ -15,7 +15,7 @@ request = json.load(sys.stdin)
 environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
 for declaration in statements(request["tables"]):
     environment.execute_sql(declaration.text)
-sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # the planner does not need the function's body
+sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # type: ignore[assignment]  # the planner does not need the function's body
 environment.create_temporary_function("words_of", udtf(lambda *_: [], result_types=["STRING", "INT"]))
 java = environment._j_tenv
 trees = {}

@@ -52,7 +52,7 @@ class Cluster:
         """The URL of an empty database: a schema in one that all tests share, which is created faster."""
         schema = f"test_{next(_numbers)}"
         with closing(psycopg.connect(self.url("postgres"), autocommit=True)) as db:
-            db.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]  a name of ours
+            db.execute(f"CREATE SCHEMA {schema}")
         return self.url("postgres", schema)
 
     def _call(self, program: str, *arguments: str | Path) -> None:

@@ -1,7 +1,7 @@
 """Calls every GET route, and validates each answer against the service's own OpenAPI document."""
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 import jsonschema_rs
@@ -17,7 +17,7 @@ _JOB = f"{_API}/namespaces/{{namespace}}/jobs/{{name}}"
 _DIFF = f"{_API}/diff"
 _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
-_VALIDATORS: dict[str, Any] = {}
+_VALIDATORS: dict[str, jsonschema_rs.Validator] = {}
 """Caches: the same for every service, and slow to build."""
 _REQUIRED: dict[str, object] = {
     "nodeId": "job:nobody:nothing",
@@ -107,7 +107,7 @@ class _Reader:
         if self._of_each:
             self.called.add(_DIFF)  # has two times of its own
         else:
-            self.get(_DIFF, **{"from": "log:0"})
+            self.get(_DIFF, **cast("dict[str, Any]", {"from": "log:0"}))
         self._unknown()
 
     def _namespaces(self) -> None:

@@ -83,4 +83,4 @@ class Topics:
 
     def close(self) -> None:
         self._producer.flush(10)
-        self.registry.__exit__(None, None, None)
+        self.registry.__exit__(None, None, None)  # type: ignore[no-untyped-call]

@@ -42,9 +42,9 @@ def chain_vectors(folder: Path) -> dict[str, Any]:
     first = _vector("0", _E1, 0, None, key)
     second = _vector("1", _E1, 1, first["payloadHash"], key, lastCheckpoint=_CHECKPOINT)
     forked = _vector("1 forked", _E1, 1, first["payloadHash"], key, event_type="OTHER")
-    vouched = {"unsigned": [_hash(_UNSIGNED.encode())]}
+    vouched: dict[str, Any] = {"unsigned": [_hash(_UNSIGNED.encode())]}
     third = _vector("2", _E1, 2, second["payloadHash"], key, **vouched)
-    follows = {"follows": [{"epoch": _E1, "sequence": 2, "payloadHash": third["payloadHash"]}]}
+    follows: dict[str, Any] = {"follows": [{"epoch": _E1, "sequence": 2, "payloadHash": third["payloadHash"]}]}
     after = _vector("next", _E2, 0, None, key, **follows)
     return {
         "description": "A node's chain. Written by tests/support/write_chain_vectors.py. Test keys only.",

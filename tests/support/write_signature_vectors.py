@@ -114,13 +114,15 @@ def _negatives(key: OpensslKey, folder: Path) -> list[Negative]:
         "unknown-key",
         _spliced(payload, {**facet, "keyId": facet["keyId"].replace("7f", "00", 1)}),
     )
-    return [
+    negatives: list[Negative] = [
         {"id": name, "event": event, "publicKeyHex": key.public.hex(), "expect": verdict}
         for name, (verdict, event) in judged.items()
-    ] + [
+    ]
+    negatives += [
         {"id": name, "eventHex": event.hex(), "publicKeyHex": key.public.hex(), "expect": "malformed"}
         for name, event in _no_texts(_spliced(payload, facet).encode()).items()
     ]
+    return negatives
 
 
 def _changed_facets(facet: dict[str, str], payload: bytes, key: OpensslKey) -> dict[str, object]:

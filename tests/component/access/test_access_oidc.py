@@ -143,7 +143,7 @@ def test_a_token_of_the_provider_gives_the_caller_their_name_and_grant(
     ],
 )
 def test_a_token_with_a_wrong_claim_is_refused_and_the_claim_is_named(
-    identity: Identity, claims: dict[str, object], message: str
+    identity: Identity, claims: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UnauthenticatedError, match=message):
         admitted(provider(identity.url), token(**claims))

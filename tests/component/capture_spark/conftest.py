@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from captured import Program
 from pyspark.sql import SparkSession
 
 from headwater.capture.spark.application import CaptureContext
 from headwater.capture.spark.capture import Capture
 from headwater.observe.run_reporter import EventOutput
+from tests.component.capture_spark.captured import Program
 from tests.support.spec import Specification
 
 

@@ -5,9 +5,15 @@ import sqlite3
 from functools import partial
 
 import pytest
-from captured import Program, in_parallel, newest_version, runs_of, summaries_of
 from pyspark.errors import PySparkException
 
+from tests.component.capture_spark.captured import (
+    Program,
+    in_parallel,
+    newest_version,
+    runs_of,
+    summaries_of,
+)
 from tests.support.service import eventually
 
 pytestmark = pytest.mark.spark
@@ -274,7 +280,7 @@ def test_changes_of_a_table_itself_are_reported(program: Program) -> None:
         events_before = len(program.raw_events)
         program.spark.sql(command)
         # A table is looked up after the command: one that has gone by then is not reported.
-        assert " IF " in command or eventually(lambda before=events_before: len(program.raw_events) > before)
+        assert " IF " in command or eventually(partial(_has_more_events, program, events_before))
     program.capture.end()
 
     runs = runs_of(program.raw_events)[1:]
@@ -302,3 +308,7 @@ def test_changes_of_a_table_itself_are_reported(program: Program) -> None:
     assert tables[4]["name"] == "lake.sales.offers"
     assert tables[7]["name"] == f"default.{plain}"
     assert not any("extractionError" in run.last["run"]["facets"] for run in runs)
+
+
+def _has_more_events(program: Program, count: int) -> bool:
+    return len(program.raw_events) > count

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import pytest
-from captured import Program, newest_version, summaries_of
 
 from headwater.capture.spark.action import Action, learn_plan
 from headwater.capture.spark.figures import Figures
@@ -13,6 +12,7 @@ from headwater.observe.guard import Guard
 from headwater.observe.spark.executions import Executions, Moved
 from headwater.observe.spark.jvm import Java
 from headwater.observe.spark.snapshots import write_id
+from tests.component.capture_spark.captured import Program, newest_version, summaries_of
 
 pytestmark = pytest.mark.spark
 
@@ -92,4 +92,4 @@ def _snapshot_of(figures: Figures, execution: Java) -> _Snapshot:
     learn_plan(action, execution, Guard())
     figures.learn(action, execution)
     (output,) = action.outputs()
-    return _Snapshot(output.facets["version"].datasetVersion, action.moved[0])
+    return _Snapshot(vars(output.facets["version"])["datasetVersion"], action.moved[0])

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import CapturedRun, runs_of
+
+from tests.component.capture_spark.captured import CapturedRun, runs_of
 
 pytestmark = pytest.mark.spark
 

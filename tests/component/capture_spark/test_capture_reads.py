@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import CapturedRun, Program, newest_version, short_name
 from pyspark.sql import functions as F
+
+from tests.component.capture_spark.captured import CapturedRun, Program, newest_version, short_name
 
 pytestmark = pytest.mark.spark
 

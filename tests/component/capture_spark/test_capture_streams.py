@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from captured import Program, newest_version
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter
 
+from tests.component.capture_spark.captured import Program, newest_version
 from tests.support.topics import Topics
 
 pytestmark = pytest.mark.spark

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from emit_processes import HERE, Pipeline, Service
-from emit_receiver import Receiver, server
 
+from tests.component.emit.emit_processes import HERE, Pipeline, Service
+from tests.component.emit.emit_receiver import Receiver, server
 from tests.support.certificates import certificate
 from tests.support.ports import free_port
 

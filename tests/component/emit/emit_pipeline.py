@@ -15,6 +15,7 @@ import resource
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
@@ -55,7 +56,7 @@ def run_command(emitter: Emitter, word: str, numbers: list[int]) -> str:
 
 def main() -> None:
     spool, url, *fields = sys.argv[1:]
-    settings = {name: float(value) for name, _, value in (field.partition("=") for field in fields)}
+    settings: dict[str, Any] = {name: float(value) for name, _, value in (field.partition("=") for field in fields)}
     chained = settings.pop("chained", 0)
     config = EmitConfig(spool=Path(spool), http=HttpConfig(endpoint=url), **settings)
     emitter = Emitter.of_node(config, NodeKey.from_seed("edge-1", bytes(32))) if chained else Emitter(config, bytes)

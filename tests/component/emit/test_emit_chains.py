@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from emit_processes import Pipeline, Service
 
 from headwater.emit.overflow import BATCH
+from tests.component.emit.emit_processes import Pipeline, Service
 
 Starter = Callable[..., Pipeline]
 

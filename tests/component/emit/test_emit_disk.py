@@ -7,11 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
-from emit_processes import Pipeline, Service
-from emit_receiver import Receiver
 from openlineage.client.event_v2 import Job, Run, RunState
 
 from headwater.emit.backlog import MEMORY_MAX_BYTES
@@ -21,6 +20,8 @@ from headwater.emit.metrics import EmitMetrics
 from headwater.errors import MalformedJsonError
 from headwater.model.build import run_event
 from headwater.signing.keys import NodeKey
+from tests.component.emit.emit_processes import Pipeline, Service
+from tests.component.emit.emit_receiver import Receiver
 from tests.support.service import eventually
 
 LONG_S = 120.0
@@ -200,6 +201,10 @@ def overwrite_pages(file: Path) -> None:
         pages.write(b"\xff" * (file.stat().st_size - 4096))
 
 
+def has_spooled(emitter: Emitter, count: int) -> bool:
+    return emitter.stats().spooled == count
+
+
 def replace_the_table(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
         db.execute("ALTER TABLE event RENAME COLUMN put_at TO elsewhere")
@@ -215,7 +220,7 @@ def test_a_damaged_spool_is_moved_aside_and_counted_and_the_others_are_delivered
             emitter = open_emitters.enter_context(emitter_to(service.url, spool))
             for n in range(first, first + 100):
                 emitter.put(event(n, 1000))
-            assert eventually(lambda emitter=emitter: emitter.stats().spooled == 100)  # so the spools' ages differ
+            assert eventually(partial(has_spooled, emitter, 100))  # so the spools' ages differ
     assert eventually(no_courier_is_alive)
     do_damage(sorted(spool.rglob("events.db"))[1])
     service.start()

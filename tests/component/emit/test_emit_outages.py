@@ -7,13 +7,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from emit_processes import Service
-from emit_receiver import Answer, Receiver
 
 from headwater.emit.backlog import TOGETHER_MAX
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidEventError
+from tests.component.emit.emit_processes import Service
+from tests.component.emit.emit_receiver import Answer, Receiver
 from tests.support.service import eventually
 
 LONG_S = 120.0
@@ -142,7 +142,7 @@ def test_a_refused_event_is_counted_and_logged_and_holds_up_no_other(
     assert emitter.stats().dropped == {"refused": 1}
     (record,) = (record for record in caplog.records if record.message.startswith("lineage event rejected by "))
     assert f"{receiver.url}: {status} run.runId: not a UUID; " in record.message
-    assert record.why == f"{status} run.runId: not a UUID"
+    assert vars(record)["why"] == f"{status} run.runId: not a UUID"
     assert "hunter2" not in caplog.text + str([vars(record) for record in caplog.records])
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from emit_processes import Pipeline, Service
+
+from tests.component.emit.emit_processes import Pipeline, Service
 
 Starter = Callable[..., Pipeline]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-from emit_receiver import Receiver
 
 from headwater.emit.config import EmitConfig, FileConfig
 from headwater.emit.emitter import Emitter
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
+from tests.component.emit.emit_receiver import Receiver
 from tests.support.program import COMMAND
 from tests.support.service import running
 

@@ -3,13 +3,14 @@
 import json
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from headwater.lab.kafka import TRANSFORM
@@ -24,7 +25,10 @@ ENGINE = "4.3.1"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-VERSION_1 = [{"field": "id", "type": "int32"}, {"field": "note", "type": "string", "optional": True}]
+VERSION_1: list[dict[str, Any]] = [
+    {"field": "id", "type": "int32"},
+    {"field": "note", "type": "string", "optional": True},
+]
 VERSION_2 = [*VERSION_1, {"field": "price", "type": "double"}]
 
 AVRO_1 = [{"name": "id", "type": "long"}]
@@ -138,8 +142,7 @@ def test_byte_values_are_reported_with_each_version_of_their_schema_in_the_regis
         producer = Producer({"bootstrap.servers": lab.address("broker")})
         producer.produce(topic, b"\0" + ids[-1].to_bytes(4, "big") + b"whatever")
         producer.flush(30)
-        columns = len(fields)
-        _until(reader, lambda event, columns=columns: len(_fields(event)) == columns)
+        _until(reader, partial(_has_columns, len(fields)))
     httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
     events = _until(reader, lambda event: event["eventType"] == "ABORT")
 
@@ -225,6 +228,10 @@ def _create(lab: Lab, name: str, kind: str, config: dict[str, Any], transform: d
 def _facet(event: dict[str, Any]) -> dict[str, Any]:
     facet: dict[str, Any] = event["run"]["facets"]["headwater_connect"]
     return facet
+
+
+def _has_columns(count: int, event: dict[str, Any]) -> bool:
+    return len(_fields(event)) == count
 
 
 def _fields(event: dict[str, Any]) -> list[str]:

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from pipeline_bench import Bench
 from pyspark.sql import SparkSession
+
+from tests.component.pipeline.pipeline_bench import Bench
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from pipeline_bench import Bench
+
+from tests.component.pipeline.pipeline_bench import Bench
 
 pytestmark = pytest.mark.spark
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_bench import Bench, FinishedRun
 
 from headwater.model.events import RunEvent, parse_event
 from headwater.pipeline.stop import StopSignal
+from tests.component.pipeline.pipeline_bench import Bench, FinishedRun
 from tests.support.spec import Specification
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("orders")]

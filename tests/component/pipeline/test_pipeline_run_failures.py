@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from _pytest.capture import CaptureResult
-from pipeline_bench import Bench, FinishedRun
+
+from tests.component.pipeline.pipeline_bench import Bench, FinishedRun
 
 pytestmark = pytest.mark.spark
 

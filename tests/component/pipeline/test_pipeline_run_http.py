@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from pipeline_bench import Bench
+
+from tests.component.pipeline.pipeline_bench import Bench
 
 ORDERS = [{"id": number, "supplier": "acme", "price": number / 2} for number in range(1, 6)]
 TOKEN = "open-sesame"  # noqa: S105  of this test alone

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pipeline_bench import Bench
+
+from tests.component.pipeline.pipeline_bench import Bench
 
 TO_TABLE = "output: {iceberg: {table: lake.out.rows, mode: overwrite}}"
 

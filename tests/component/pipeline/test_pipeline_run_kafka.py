@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 from confluent_kafka.schema_registry import Schema
-from pipeline_bench import Bench
 from pyarrow import parquet
 
+from tests.component.pipeline.pipeline_bench import Bench
 from tests.support.topics import Topics
 
 pytestmark = pytest.mark.spark
@@ -308,10 +308,10 @@ def test_json_is_written_and_dead_letters_in_a_topic_keep_key_value_and_headers(
     """)
 
     assert run.result.error is None
-    assert [json.loads(message.value()) for message in topics.messages(target, 1)] == [{"order_id": 1}]
+    assert [json.loads(message.value() or b"") for message in topics.messages(target, 1)] == [{"order_id": 1}]
     (letter,) = topics.messages(dead, 1)
     assert (letter.key(), letter.value()) == (b"k", SECRET)
-    assert dict(letter.headers()) == {
+    assert dict(letter.headers() or {}) == {
         "trace": b"t-1",
         "headwater.reason": b"not JSON that matches the declared schema",
         "headwater.topic": source.encode(),

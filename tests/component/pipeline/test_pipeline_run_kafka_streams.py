@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -14,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
-from pipeline_bench import Bench
 
 from headwater.pipeline.stop import StopSignal
+from tests.component.pipeline.pipeline_bench import Bench
 from tests.support.topics import Topics
 
 pytestmark = pytest.mark.spark
@@ -166,8 +165,9 @@ def _running(path: Path, home: Path) -> "subprocess.Popen[bytes]":
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill the command and its JVM, which is in a session of its own."""
-    for child in [*psutil.Process(process.pid).children(recursive=True), process]:
-        child.send_signal(signal.SIGKILL)
+    for child in psutil.Process(process.pid).children(recursive=True):
+        child.kill()
+    process.kill()
     process.wait(30)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_bench import Bench
+
+from tests.component.pipeline.pipeline_bench import Bench
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("orders")]
 

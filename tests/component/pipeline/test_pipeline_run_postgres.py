@@ -2,8 +2,8 @@
 
 import psycopg
 import pytest
-from pipeline_bench import Bench
 
+from tests.component.pipeline.pipeline_bench import Bench
 from tests.support.postgres import Cluster
 
 pytestmark = pytest.mark.spark

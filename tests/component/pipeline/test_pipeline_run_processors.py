@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_bench import Bench, FinishedRun
 
 from headwater.cli.verify import Judged, judge_of_records, judged_lines, read_keys
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
+from tests.component.pipeline.pipeline_bench import Bench, FinishedRun
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("orders")]
 

@@ -10,8 +10,8 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import BotoCoreError
-from pipeline_bench import Bench
 
+from tests.component.pipeline.pipeline_bench import Bench
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.spark

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipeline_bench import Bench
 
 from headwater.pipeline.stop import StopSignal
+from tests.component.pipeline.pipeline_bench import Bench
 from tests.support.spec import Specification
 
 pytestmark = pytest.mark.spark

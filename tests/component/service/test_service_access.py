@@ -848,7 +848,8 @@ def first_message(client: TestClient, caller: Caller) -> bytes:
             if message.get("body") and not first.done():
                 first.set_result(message["body"])
 
-        listening = asyncio.create_task(client.app(scope, asyncio.Event().wait, send))  # type: ignore[arg-type]
+        app: Any = client.app
+        listening = asyncio.create_task(app(scope, asyncio.Event().wait, send))
         try:
             return await first
         finally:

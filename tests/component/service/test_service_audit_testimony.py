@@ -25,6 +25,7 @@ from headwater.signing.keyfile import load_or_create
 from headwater.signing.leaf import salts
 from headwater.signing.notefile import log_key
 from headwater.signing.sign import sign_event
+from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_audit import (
@@ -65,8 +66,8 @@ def entry(home: Path, number: int, head: Head | None = None, *, is_known: bool =
         outputs=[dataset("orders")],
     )
     raw = sign_event(json.dumps(body).encode(), key)
-    verdict = "ok" if is_known else "unknown-key"
-    return entry_of(parse_event(raw), verdict, key.key_id, START_US + number * MINUTE_US, bytes([number] * 16))
+    judged: Verdict = "ok" if is_known else "unknown-key"
+    return entry_of(parse_event(raw), judged, key.key_id, START_US + number * MINUTE_US, bytes([number] * 16))
 
 
 def unsigned(number: int) -> Entry:
@@ -226,8 +227,8 @@ def test_a_facet_removed_from_a_bundle_of_a_part_is_named_and_not_called_unalter
 @pytest.mark.parametrize("arguments", [(), ("--dataset", "lake", "orders")])
 def test_an_erasure_by_the_log_is_explained_by_its_own_entry(home: Path, arguments: Sequence[str]) -> None:
     written(home, [entry(home, 0), unsigned(1), *(entry(home, at) for at in range(2, 4))])
-    for path in ("run.facets.errorMessage", "run.facets.headwater_chain"):
-        erased = ["log", "redact", "2", path, "--reason", "asked for", "--by", "ann"]
+    for member in ("run.facets.errorMessage", "run.facets.headwater_chain"):
+        erased = ["log", "redact", "2", member, "--reason", "asked for", "--by", "ann"]
         assert CliRunner().invoke(app, erased).exit_code == 0
 
     path = bundle_of(home, *arguments)

@@ -3,6 +3,7 @@
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -62,13 +63,13 @@ BY_FACET = [
     dataset("t", schema=COLUMNS, columnLineage=facet(fields={"id": {"inputFields": GHOST}})),
     dataset("t", schema=COLUMNS, lineage=facet(fields={"id": {"inputs": GHOST}})),
 ]
-BY_JOB = {
+BY_JOB: dict[str, Any] = {
     "job": {"namespace": "etl", "name": "load", "facets": {"lineage": MADE}},
     "outputs": [dataset("t", schema=COLUMNS)],
 }
 
 
-def without_run(**members: object) -> Body:
+def without_run(**members: Any) -> Body:  # noqa: ANN401  JSON
     named = run_event("COMPLETE", "r1", **members)
     return {member: value for member, value in named.items() if member not in ("run", "eventType")}
 

@@ -164,7 +164,7 @@ def test_as_of_its_creation_a_run_has_not_started(client: TestClient) -> None:
 def _starts(client: TestClient, **query: str) -> list[str | None]:
     """When the run of the second job started, according to each answer that has it."""
 
-    def answer_of(path: str, **more: str) -> Body:
+    def answer_of(path: str, **more: str) -> Any:  # noqa: ANN401  JSON
         return client.get(f"/api/v1/{path}", params={**query, **more}).raise_for_status().json()
 
     (listed,) = answer_of("namespaces/team/jobs/second/runs")["runs"]

@@ -30,7 +30,7 @@ TIMES = (
 NEEDED = {"nodeId": "dataset:lake:orders", "type": "run", "q": "o", "runId": RUN, "index": "0", "from": "1"}
 IN_PATHS = {"namespace": "lake", "name": "orders", "field": "id", "run_id": RUN, "mark": "complete"}
 ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Midway")
-BODIES = {
+BODIES: dict[str, tuple[str, dict[str, object]]] = {
     "/api/v1/namespaces/etl/jobs/load/runs": ("nominalStartTime", {"nominalEndTime": TIMES[0]}),
     "/api/v1/access/keys": ("until", {"name": "k", "roles": ["reader"]}),
 }

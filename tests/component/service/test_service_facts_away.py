@@ -68,7 +68,7 @@ def test_reads_fail_while_facts_cannot_be_stored_and_are_right_afterwards(tmp_pa
         recovered = [client.get(path) for path in READS]
         healthy = client.get("/healthz")
 
-    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as reopened, serving(reopened) as client:
         restarted = [client.get(path) for path in READS]
 
     assert [(each.status_code, each.headers.get("retry-after")) for each in meanwhile] == [(503, "1")] * len(READS)

@@ -8,6 +8,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,7 +230,7 @@ class FullDisk(SqliteStore):
 
     is_full = False
 
-    def add(self, entries: object) -> list:  # type: ignore[override, type-arg]
+    def add(self, entries: object) -> list[Any]:
         if self.is_full:
             raise UnavailableError("the event could not be stored, try again: disk full")
         return super().add(entries)  # type: ignore[arg-type]

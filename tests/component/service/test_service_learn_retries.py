@@ -44,7 +44,7 @@ def test_an_event_that_could_not_be_learned_is_acknowledged_only_once_it_is(tmp_
         acknowledged = client.post("/api/v1/lineage", json=declared(2, "after"))
         live = read_everything(client)
 
-    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as reopened, serving(reopened) as client:
         after_restart = read_everything(client)
 
     assert [each.status_code for each in (refused, behind, again, health)] == [503] * 4

@@ -117,7 +117,8 @@ def test_a_single_version_of_a_job_is_the_same_as_in_the_list(client: TestClient
 
 
 def test_a_job_that_an_event_declared_has_the_version_it_was_declared_with(client: TestClient) -> None:
-    job, ends = "/api/v1/namespaces/etl/jobs/mart", {"inputs": [dataset("orders")], "outputs": [dataset("mart")]}
+    job = "/api/v1/namespaces/etl/jobs/mart"
+    ends: dict[str, Any] = {"inputs": [dataset("orders")], "outputs": [dataset("mart")]}
     declared = event(job={"namespace": "etl", "name": "mart"}, **ends)
     del declared["run"], declared["eventType"]
     post(client, declared)

@@ -60,7 +60,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def test_in_an_unknown_namespace_the_namespace_is_reported_as_not_found(
     client: TestClient, method: str, path: str
 ) -> None:
-    body = {} if path == "jobs/j/runs" and method == "POST" else None
+    body: Body | None = {} if path == "jobs/j/runs" and method == "POST" else None
 
     response = client.request(method, f"/api/v1/namespaces/none/{path}", json=body)
 
@@ -272,7 +272,8 @@ def test_an_event_is_accepted_with_a_trailing_slash_of_the_path(client: TestClie
 
 
 def test_all_missing_members_of_an_event_are_in_errors(client: TestClient) -> None:
-    responses = [client.post("/api/v1/lineage", json=sent) for sent in ({}, {"run": {}, "job": {}})]
+    bodies: list[Body] = [{}, {"run": {}, "job": {}}]
+    responses = [client.post("/api/v1/lineage", json=body) for body in bodies]
 
     of_all = {f"{member} must not be null" for member in ("eventTime", "producer", "run", "job")}
     of_members = {f"{member} must not be null" for member in ("run.runId", "job.namespace", "job.name")}

@@ -76,7 +76,7 @@ def test_a_run_read_the_same_version_then_whatever_a_still_running_run_reported_
     def orders(columns: str) -> list[dict[str, Any]]:
         return [dataset("orders", schema=schema(columns))]
 
-    first, other, second, last = schemas
+    first, other, second, last = [*schemas]
     reader = {"job": {"namespace": "etl", "name": "reader"}, "inputs": [dataset("orders")]}
     log = [
         _at(5, run={"runId": "writer"}, outputs=orders(first)),

@@ -726,8 +726,12 @@ def test_columns_that_a_topic_lost_during_a_stream_are_found_only_where_lost_bet
     client: TestClient, day: int, hour: int, is_found: bool
 ) -> None:
     hours = [(each, hour) for each in (4, 5, 6, 7) for hour in (1, 3, 9, 20)]
-    after = [(each, {"id": "int"}) for each in hours if each >= (day, hour)]
-    before = [(each, {"id": "int", "price": "int"}) for each in hours if each < (day, hour)]
+    after: list[tuple[tuple[int, int], dict[str, Any]]] = [
+        (each, {"id": "int"}) for each in hours if each >= (day, hour)
+    ]
+    before: list[tuple[tuple[int, int], dict[str, Any]]] = [
+        (each, {"id": "int", "price": "int"}) for each in hours if each < (day, hour)
+    ]
     post(client, *read_daily(*(streamed(*each, **types) for each, types in (*before, *after))))
 
     answer = ask(client, "dataset:lake:counted")
@@ -973,7 +977,9 @@ def test_inputs_of_another_output_of_the_same_run_are_not_looked_at(client: Test
     columns = {"mart": lineage(total=("stage", "amount")), "shelf": lineage(total=("names", "label"))}
 
     def reported(day: int, rows: int) -> list[Body]:
-        facets = {name: {"columnLineage": columns[name]} if by == "columnLineage" else {} for name in columns}
+        facets: dict[str, dict[str, Any]] = {
+            name: {"columnLineage": columns[name]} if by == "columnLineage" else {} for name in columns
+        }
         outputs = [written("mart", **facets["mart"]), written("shelf", rows, **facets["shelf"])]
         job_facets = {"lineage": separate_sources()} if by == "lineage" else {}
         return run("report", day, inputs=[read("stage"), read("names")], outputs=outputs, job_facets=job_facets)
@@ -1012,7 +1018,11 @@ def test_a_job_that_passes_data_on_without_a_dataset_is_looked_at(client: TestCl
     facets = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}
     for day in (5, 6):
         post(client, *run("load", day), *run("clean", day))
-        features = {"inputs": [read("stage")], "outputs": [], "state": "FAIL" if day == 6 else "COMPLETE"}
+        features: dict[str, Any] = {
+            "inputs": [read("stage")],
+            "outputs": [],
+            "state": "FAIL" if day == 6 else "COMPLETE",
+        }
         post(client, *run("features", day, hour=3, **features))
         post(client, *run("score", day, inputs=[], outputs=[written("scores")], job_facets=facets))
 
@@ -1062,7 +1072,11 @@ def scheduled(client: TestClient) -> TestClient:
 
 def test_a_failed_child_run_comes_before_its_parents_failure(scheduled: TestClient) -> None:
     post(scheduled, *run("load", 9, outputs=[written("raw", columns={"id": "int"})]), *enclosing_run("dag", 9, "FAIL"))
-    read_less = {"inputs": [read("raw", columns={"id": "int"})], "outputs": [], "run_facets": part_of("dag", 9)}
+    read_less: dict[str, Any] = {
+        "inputs": [read("raw", columns={"id": "int"})],
+        "outputs": [],
+        "run_facets": part_of("dag", 9),
+    }
     post(scheduled, *run("clean", 9, state="FAIL", **read_less))
 
     answer = ask(scheduled, "job:etl:dag")
@@ -1229,7 +1243,7 @@ def mapped(number: int, began: int, ended: int, *, state: str = "COMPLETE", pare
 
 
 def reduced(began: int = 30, parent: Body | None = DAG) -> Events:
-    ends = {"inputs": [read("parts")], "outputs": [written("whole")]}
+    ends: dict[str, Any] = {"inputs": [read("parts")], "outputs": [written("whole")]}
     return minutes("reduce", "reduce", began, began + 1, parent=parent, **ends)
 
 

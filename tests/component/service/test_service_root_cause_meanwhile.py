@@ -41,7 +41,7 @@ def loaded(
 
 
 def reported(day: int, *, version: str | None = None) -> Events:
-    facets = {} if version is None else {"version": facet(datasetVersion=version)}
+    facets: dict[str, Any] = {} if version is None else {"version": facet(datasetVersion=version)}
     return ran("report", day * DAY + 5.5, [read("raw", **facets)], [written("mart", 30)])
 
 

@@ -13,8 +13,8 @@ from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_access import Caller, caller
 from tests.support.app import LOG_KEY, START_US, event, serving
+from tests.support.callers import Caller, caller
 
 
 class Listener:

@@ -249,7 +249,10 @@ def test_of_concurrent_requests_for_one_run_only_one_creates_it(client: TestClie
 def test_a_run_goes_from_new_to_its_end(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/a", **TABLE)
     put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[{"namespace": "team", "name": "a"}])
-    nominal = {"nominalStartTime": "2026-01-01T00:00:00Z", "nominalEndTime": "2026-01-01T01:00:00+00:00"}
+    nominal: dict[str, Any] = {
+        "nominalStartTime": "2026-01-01T00:00:00Z",
+        "nominalEndTime": "2026-01-01T01:00:00+00:00",
+    }
 
     created = create_run(client, "j", id=RUN, args={"k": "v"}, **nominal)
     started = mark(client, "start", "2026-05-23T10:00:00%2B02:00")

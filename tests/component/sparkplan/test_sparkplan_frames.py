@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.functions import udtf
-from sparkplan_jvm import lineage_of_query
 
+from tests.component.sparkplan.sparkplan_jvm import lineage_of_query
 from tests.support.lineage_text import expected
 
 pytestmark = pytest.mark.spark
@@ -138,7 +138,7 @@ def test_a_python_function_transforms_its_arguments(orders: DataFrame) -> None:
 
 
 def test_a_python_aggregate_aggregates_its_argument(orders: DataFrame) -> None:
-    @F.pandas_udf("double")
+    @F.pandas_udf("double")  # type: ignore[untyped-decorator]
     def total(amounts: pd.Series) -> float:
         return float(amounts.sum())
 

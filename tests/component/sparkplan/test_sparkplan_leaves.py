@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from sparkplan_jvm import jvm_names
 
 from headwater.graph.sparkplan.leaves import Leaf, leaves
 from headwater.graph.sparkplan.plan import parse_plan
+from tests.component.sparkplan.sparkplan_jvm import jvm_names
 
 pytestmark = pytest.mark.spark
 

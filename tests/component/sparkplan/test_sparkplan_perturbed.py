@@ -5,9 +5,16 @@ reported inputs.
 from collections.abc import Callable
 
 import pytest
-from perturbed import CHANGES, columns_by_inputs, create_tables, lineage_of, values_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from tests.component.sparkplan.perturbed import (
+    CHANGES,
+    columns_by_inputs,
+    create_tables,
+    lineage_of,
+    values_of,
+)
 
 pytestmark = pytest.mark.spark
 

@@ -2,8 +2,8 @@
 
 import pytest
 from pyspark.sql import SparkSession
-from sparkplan_jvm import Case, lineage_of_query
 
+from tests.component.sparkplan.sparkplan_jvm import Case, lineage_of_query
 from tests.support.lineage_text import expected
 
 pytestmark = pytest.mark.spark

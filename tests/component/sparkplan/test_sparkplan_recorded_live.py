@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from sparkplan_jvm import lineage_of_command
 
+from tests.component.sparkplan.sparkplan_jvm import lineage_of_command
 from tests.support.lineage_text import expected
 
 pytestmark = pytest.mark.spark

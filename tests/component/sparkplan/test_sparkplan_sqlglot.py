@@ -11,9 +11,10 @@ import sqlglot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
-from sparkplan_jvm import lineage_of_query
 from sqlglot import exp
 from sqlglot.lineage import lineage
+
+from tests.component.sparkplan.sparkplan_jvm import lineage_of_query
 
 pytestmark = pytest.mark.spark
 

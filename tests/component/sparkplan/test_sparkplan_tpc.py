@@ -6,18 +6,18 @@ read the query and decided: `tpc/settled.yaml` has the right answer, and the rea
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlglot
 import yaml
 from pyspark.sql import SparkSession
-from sparkplan_jvm import lineage_of_command
 from sqlglot import exp
 from sqlglot.lineage import lineage
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 
+from tests.component.sparkplan.sparkplan_jvm import lineage_of_command
 from tests.support.lineage_text import LineageText
 
 pytestmark = pytest.mark.spark
@@ -103,14 +103,16 @@ def compared(inputs: frozenset[str]) -> set[str]:
 
 
 def by_sqlglot(query: str, described: dict[str, str]) -> dict[str, list[str]]:
-    schema = {table: {name: column_type(name) for name in columns.split()} for table, columns in described.items()}
+    schema: dict[str, object] = {
+        table: {name: column_type(name) for name in columns.split()} for table, columns in described.items()
+    }
     expression = qualify(
         sqlglot.parse_one(query, dialect="spark"), schema=schema, dialect="spark", validate_qualify_columns=False
     )
     scope = build_scope(expression)
     return {
         column: sorted(source_columns(lineage(column, expression, schema=schema, scope=scope, dialect="spark")))
-        for column in expression.named_selects
+        for column in cast("exp.Query", expression).named_selects
     }
 
 

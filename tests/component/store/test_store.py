@@ -220,7 +220,7 @@ def test_an_event_that_cannot_be_stored_does_not_affect_its_group(store: Store) 
     writer = WriterThread[str](add, store.catch_up, delivered.extend)
     writer.submit(entry(event(0)), "first")  # the others gather behind it, into one group
     writer.submit(entry(event(1)), "intact")
-    writer.submit(entry(event(2))._replace(verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL
+    writer.submit(entry(event(2))._replace(verdict=None), "broken")  # type: ignore[arg-type]  # the column is NOT NULL
     writer.submit(entry(event(3)), "intact too")
     may_begin.set()
     writer.close()

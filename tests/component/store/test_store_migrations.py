@@ -58,7 +58,7 @@ def restored(cluster: Cluster, dump: Path) -> str:
     """The URL of a new database with the contents of a dump."""
     url = cluster.new_database()
     with closing(psycopg.connect(url, autocommit=True)) as db:
-        db.execute(dump.read_text())  # type: ignore[call-overload]
+        db.execute(dump.read_text())
     return url
 
 

@@ -361,11 +361,11 @@ def test_an_erased_facet_is_in_no_file_after_a_kill(tmp_path: Path) -> None:
     assert not half.exists()
 
 
-def test_a_store_without_a_folder_for_segments_moves_nothing(cluster: object, tmp_path: Path) -> None:
+def test_a_store_without_a_folder_for_segments_moves_nothing(cluster: Cluster, tmp_path: Path) -> None:
     with (
         closing(open_store(cluster.new_database())) as store,
         pytest.raises(SetupError, match="segment folder is unknown"),
-    ):  # type: ignore[attr-defined]
+    ):
         retire(store, 1)
 
 

@@ -83,7 +83,13 @@ def test_local_files_need_no_permission() -> None:
 
 
 POSTGRES = "postgres://db.ok:5432"
-ALL_OK = (POSTGRES, "mysql://db.ok:3306", "mariadb://db.ok:3306", "mssql://db.ok:1433", "mssql://db.ok:1433/one")
+ALL_OK: tuple[str, ...] = (
+    POSTGRES,
+    "mysql://db.ok:3306",
+    "mariadb://db.ok:3306",
+    "mssql://db.ok:1433",
+    "mssql://db.ok:1433/one",
+)
 ALL_OK += ("oracle://db.ok:1521", "trino://db.ok:8080", "db2://db.ok:50000", "jdbc:duckdb:/data/shop.db")
 
 

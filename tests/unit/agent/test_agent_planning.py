@@ -78,7 +78,7 @@ def test_missed_starts_are_made_up_for_once() -> None:
 def test_the_restart_policy_decides_whether_a_job_starts_after_an_end(
     restart: str, state: State, expected: Start | None
 ) -> None:
-    policy = AgentSpec(restart=restart, backoff=BACKOFF)  # type: ignore[arg-type]  one of the three
+    policy = AgentSpec(restart=restart, backoff=BACKOFF)  # type: ignore[arg-type]  # one of the three
 
     assert next_start(policy, "active", NOON, [execution(state, 0, 10)]) == expected
 
@@ -101,7 +101,7 @@ def test_a_job_resumes_after_a_shutdown_whatever_its_policy() -> None:
 def test_a_job_that_a_user_stopped_is_not_started(desired_state: str) -> None:
     policy = AgentSpec(schedule=Schedule(every=600.0), restart="always")
 
-    assert next_start(policy, desired_state, NOON, []) is None  # type: ignore[arg-type]  one of the three
+    assert next_start(policy, desired_state, NOON, []) is None  # type: ignore[arg-type]  # one of the three
 
 
 def test_nothing_starts_while_an_execution_is_running() -> None:

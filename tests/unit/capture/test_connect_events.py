@@ -27,7 +27,7 @@ SINK = {
 def lifecycles_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpdate]]:
     lifecycles = Lifecycles("kafka-connect", deciding_properties())
     properties = {**SINK, **{name.replace("_", "."): value for name, value in changes.items()}}
-    before = [
+    before: list[Record] = [
         Configured("lake", 1000, properties),
         Status("lake", 1010, None, "RUNNING", None, "w"),
         TaskCount("lake", 1020, 1),

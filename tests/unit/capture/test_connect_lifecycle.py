@@ -267,7 +267,7 @@ def test_a_reset_topic_is_not_reported_until_it_is_active_again() -> None:
 def test_a_reconfigured_sink_by_pattern_keeps_the_topics_that_still_match() -> None:
     sink = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics.regex": "shop\\..*"}
     moved = {**sink, "file": "/other.txt", "topics.regex": "shop\\.o.*"}
-    records = [
+    records: list[Record] = [
         Configured("archive", 1000, sink),
         status(1010, "RUNNING"),
         TopicActive("archive", 1100, "shop.orders"),
@@ -443,7 +443,7 @@ def test_tasks_that_fail_again_after_a_restart_of_their_own_are_one_failed_run()
 
 
 def test_a_connector_whose_tasks_had_all_failed_is_reported_as_failed_on_first_reading() -> None:
-    compacted = [
+    compacted: list[Record] = [
         Configured("archive", 1000, SINK),
         TaskCount("archive", 1020, 2),
         *(status(2000 + task, "FAILED", task, f"down {task}") for task in range(2)),

@@ -21,7 +21,8 @@ REFUSED = "http://127.0.0.1:8081: no connection"
 
 def new_lifecycles(*other: Lifecycles) -> Lifecycles:
     """A watcher that has polled an empty cluster, or one that goes on with the state of another."""
-    runs, over = ([*other[0].runs.values()], other[0].over) if other else ([], [])
+    over = other[0].over if other else set[str]()
+    runs = [run for each in other for run in each.runs.values()]
     return Lifecycles(runs, over, heartbeat_ms=60_000, lost_after_ms=5_000)
 
 

@@ -23,7 +23,7 @@ CHECKPOINT = {
     "external_path": "file:/ckpt/chk-58",
 }
 SAVEPOINT = {**CHECKPOINT, "is_savepoint": True, "checkpoint_type": "SYNC_SAVEPOINT", "external_path": "file:/sp/sp-1"}
-CHECKPOINTS = {
+CHECKPOINTS: dict[str, Any] = {
     "counts": {"restored": 0, "total": 59, "in_progress": 1, "completed": 58, "failed": 0},
     "latest": {"completed": CHECKPOINT, "savepoint": None, "failed": None, "restored": None},
 }

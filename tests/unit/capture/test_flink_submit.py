@@ -12,7 +12,7 @@ from headwater.capture.flink.session import Session
 from headwater.capture.flink.submit import Submission, SubmittedJob, submit
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 
-_JOB = {"event": "job", "id": "6b6a1f0b6c2f4e0f8a1d5f0c2b3e4d5a", "writes": [], "gaps": [], "sql": None}
+_JOB: dict[str, Any] = {"event": "job", "id": "6b6a1f0b6c2f4e0f8a1d5f0c2b3e4d5a", "writes": [], "gaps": [], "sql": None}
 
 
 def _respond(request: httpx.Request) -> httpx.Response:

@@ -40,6 +40,6 @@ def test_every_setting_reaches_the_emitter() -> None:
     ("transport", "http", "file"), [("http", True, False), ("file", False, True), ("both", True, True)]
 )
 def test_the_transport_decides_which_configurations_are_used(transport: str, http: bool, file: bool) -> None:
-    config = emit_config(LineageSpec(transport=transport), HOME)  # type: ignore[arg-type]  one of the three
+    config = emit_config(LineageSpec(transport=transport), HOME)  # type: ignore[arg-type]  # one of the three
 
     assert (config.http is not None, config.file is not None) == (http, file)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from headwater.cli.main import app
 from headwater.signing.keyfile import load_or_create
 from tests.unit.docs.test_docs_commands import COMMANDS
 
-WITHOUT = {
+WITHOUT: dict[str, set[tuple[str, ...]]] = {
     "runs until it is stopped, and prints one line once it is ready": {
         ("serve",),
         ("agent",),
@@ -35,7 +36,7 @@ dashboards:
 """
 
 
-def json_of(*arguments: str) -> object:
+def json_of(*arguments: str) -> Any:  # noqa: ANN401
     result = CliRunner().invoke(app, [*arguments, "--json"])
     return json.loads(result.stdout)
 
@@ -56,7 +57,6 @@ def test_the_key_is_printed_as_json(home: Path) -> None:
     shown = json_of("key", "show")
 
     key = load_or_create(home)
-    assert isinstance(shown, dict)
     assert (shown["nodeId"], shown["keyId"]) == (key.node_id, key.key_id)
     assert [*shown] == ["nodeId", "keyId", "publicKey"]
 
@@ -73,7 +73,7 @@ def test_a_token_is_printed_as_json_with_its_end() -> None:
 def test_queries_that_cannot_be_parsed_are_printed_as_json(tmp_path: Path) -> None:
     (file := tmp_path / "dashboards.yaml").write_text(FILE)
 
-    (fault,) = json_of("dashboards", "lint", str(file))  # type: ignore[misc]
+    (fault,) = json_of("dashboards", "lint", str(file))
 
     assert (fault["line"], fault["dashboard"], fault["query"]) == (7, "revenue", "bad")
     assert fault["message"]

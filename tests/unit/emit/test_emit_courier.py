@@ -151,7 +151,8 @@ def test_another_failure_is_still_reported_after_the_target_is_back() -> None:
 
 
 def test_the_log_has_the_target_the_reason_and_the_remedy(caplog: pytest.LogCaptureFixture) -> None:
-    answers = [Unavailable("503", 0.0, "start it"), Acknowledged(), Refused("403 no", "ask"), Refused("no")]
+    unavailable = Unavailable("503", 0.0, "start it")
+    answers: list[Outcome] = [unavailable, Acknowledged(), Refused("403 no", "ask"), Refused("no")]
 
     with courier_to(Letterbox(lambda _: answers.pop(0), target="http://lineage.test")) as courier:
         courier.accept(events(1, 3))
@@ -162,7 +163,7 @@ def test_the_log_has_the_target_the_reason_and_the_remedy(caplog: pytest.LogCapt
         "lineage event rejected by http://lineage.test: 403 no; ask",
         f"lineage event rejected by http://lineage.test: no; {MEND_THE_EVENT}",
     ]
-    assert [record.why for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
+    assert [vars(record)["why"] for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
 
 
 def test_hurry_interrupts_a_pause() -> None:

@@ -1,7 +1,7 @@
 import gzip
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import httpx
@@ -188,7 +188,7 @@ def test_of_a_response_that_is_not_http_only_the_beginning_is_reported() -> None
 @pytest.mark.parametrize("beginning", [b"", b"stor", b"<htm"])
 def test_a_truncated_response_is_retried_whatever_its_status(beginning: bytes) -> None:
     class BreaksOff(httpx.SyncByteStream):
-        def __iter__(self):  # noqa: ANN204
+        def __iter__(self) -> Iterator[bytes]:
             yield beginning
             raise httpx.ReadError("reset")
 
@@ -206,7 +206,7 @@ def test_a_truncated_response_is_retried_whatever_its_status(beginning: bytes) -
 )
 def test_a_response_that_cannot_be_decoded_is_retried(encoding: str, body: bytes) -> None:
     class Page(httpx.SyncByteStream):
-        def __iter__(self):  # noqa: ANN204
+        def __iter__(self) -> Iterator[bytes]:
             yield body
 
     outcome = sent(lambda _: httpx.Response(200, headers={"Content-Encoding": encoding}, stream=Page()))
@@ -217,7 +217,7 @@ def test_a_response_that_cannot_be_decoded_is_retried(encoding: str, body: bytes
 
 def test_after_a_truncated_batch_response_events_are_sent_one_by_one() -> None:
     class BreaksOff(httpx.SyncByteStream):
-        def __iter__(self):  # noqa: ANN204
+        def __iter__(self) -> Iterator[bytes]:
             yield b'{"summary":'
             raise httpx.ReadError("reset")
 
@@ -234,7 +234,7 @@ def test_a_response_without_a_body_is_an_acknowledgement_whatever_its_encoding()
 
 def test_a_response_with_only_white_space_until_the_timeout_is_retried() -> None:
     class Drips(httpx.SyncByteStream):
-        def __iter__(self):  # noqa: ANN204
+        def __iter__(self) -> Iterator[bytes]:
             while True:
                 time.sleep(0.01)
                 yield b"\n"
@@ -261,7 +261,7 @@ def test_the_rest_of_a_slow_response_is_not_waited_for() -> None:
     class Drips(httpx.SyncByteStream):
         bytes_read = 0
 
-        def __iter__(self):  # noqa: ANN204
+        def __iter__(self) -> Iterator[bytes]:
             while True:
                 time.sleep(0.01)
                 self.bytes_read += 1

@@ -367,9 +367,8 @@ def test_with_any_interruptions_every_event_arrives_once_and_in_order(
             assert writer.send(written[-1]) == Acknowledged()
         else:
             unavailable: list[Outcome] = [Unavailable("no route")]
-            target = Target(
-                *([[Acknowledged()], unavailable, unavailable, unavailable] if step == "away" else []), at_once=at_once
-            )
+            outcomes: list[list[Outcome]] = [[Acknowledged()], *[unavailable] * 3] if step == "away" else []
+            target = Target(*outcomes, at_once=at_once)
             shipped(folder, target)
             arrived += target.got
     writer.close()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headwater.graph.flinkplan.lineage import Gap, column_lineage
+from headwater.graph.flinkplan.lineage import Gap, StatementLineage, column_lineage
 from tests.support.flink_statements import lineage, texts
 
 _SCAN = {"kind": "LogicalTableScan", "columns": ["a", "b"], "table": ["c", "d", "t"]}
@@ -111,6 +111,6 @@ def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
 
 
 def test_columns_of_a_table_that_is_not_a_dataset_count_as_literals() -> None:
-    result = column_lineage(_SCAN, ["a", "b"], lambda _: None)
+    result: StatementLineage[str] = column_lineage(_SCAN, ["a", "b"], lambda _: None)
 
     assert (result.columns, result.gaps) == ({"a": frozenset(), "b": frozenset()}, ())

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from headwater.graph.drift import ReportedSchema, column_changes, drift
 
 BEFORE = {"id": "bigint", "price": "decimal(10,2)", "address": "struct", "address.city": "string", "note.txt": "string"}
@@ -27,7 +29,7 @@ def test_an_unknown_type_is_not_a_change() -> None:
     assert column_changes(BEFORE, {**BEFORE, "id": None}) == []
 
 
-def drift_of(*reported: tuple[str, dict[str, str | None]]) -> list[list[tuple[str, str]]]:
+def drift_of(*reported: tuple[str, Mapping[str, str | None]]) -> list[list[tuple[str, str]]]:
     changes = drift(ReportedSchema(reporter, columns) for reporter, columns in reported)
     return [[(change.column, change.change) for change in some] for some in changes]
 

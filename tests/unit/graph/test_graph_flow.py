@@ -13,7 +13,7 @@ import pytest
 from headwater.graph.flow import sources_of
 from headwater.graph.lineage import Graph
 from headwater.model.events import Stamp
-from headwater.model.facts import Edit, JobFlow, RunOfJob
+from headwater.model.facts import Edit, Fact, JobFlow, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
@@ -48,7 +48,7 @@ def run_event(second: int = 0, run: str = "r", facets: object = None, **members:
     }
 
 
-def job_event(second: int, facets: object, **members: object) -> dict[str, Any]:
+def job_event(second: int, facets: object, **members: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
     body = run_event(second, facets=facets, **members)
     return {name: value for name, value in body.items() if name not in ("run", "eventType")}
 
@@ -305,7 +305,7 @@ def test_flow_that_names_a_job_stays_when_the_run_with_the_same_flow_moves_to_an
     own, named = JobFlow("r", None, OTHER, Seen(1, 1)), JobFlow("r", OWN, OTHER, Seen(1, 1))
     first_job, last_job = (RunOfJob("r", job, None, None, Stamp(at, b"")) for at, job in enumerate((OWN, THIRD)))
 
-    graphs = [graph_of(facts) for facts in ([first_job, own, named, last_job], [first_job, last_job, own, named])]
+    graphs = [graph_of(facts) for facts in ((first_job, own, named, last_job), (first_job, last_job, own, named))]
 
     assert [set(each.jobs[OTHER].fed_by) for each in graphs] == [{OWN, THIRD}] * 2
 
@@ -314,7 +314,8 @@ def test_a_run_that_moves_to_the_job_that_it_feeds_no_longer_feeds_it() -> None:
     handed = JobFlow("r", None, OTHER, Seen(1, 1))
     first_job, last_job = (RunOfJob("r", job, None, None, Stamp(at, b"")) for at, job in enumerate((OWN, OTHER)))
 
-    graphs = [graph_of(order) for order in permutations([first_job, handed, last_job])]
+    facts: list[Fact] = [first_job, handed, last_job]
+    graphs = [graph_of(order) for order in permutations(facts)]
 
     assert {(len(each.jobs[OTHER].fed_by), len(each.jobs[OTHER].feeds)) for each in graphs} == {(0, 0)}
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Generator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -37,14 +38,14 @@ class _Counting(Graph):
 
 def graph_of(log: Sequence[Body]) -> _Counting:
     bodies: dict[bytes, bytes] = {}
-
-    def content(digest: bytes) -> Mapping[str, Any]:
-        read: Mapping[str, Any] = json.loads(bodies[digest])
-        return read
-
-    graph = _Counting(content)
+    graph = _Counting(partial(_content, bodies))
     _add(graph, bodies, log)
     return graph
+
+
+def _content(bodies: Mapping[bytes, bytes], digest: bytes) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = json.loads(bodies[digest])
+    return content
 
 
 def _add(graph: Graph, bodies: dict[bytes, bytes], log: Sequence[Body]) -> None:
@@ -98,7 +99,7 @@ def test_a_declaration_that_is_replaced_between_steps_counts_as_it_was(
     answers = []
     for turn in range(6):
         bodies: dict[bytes, bytes] = {}
-        graph = Graph(lambda digest, bodies=bodies: json.loads(bodies[digest]))
+        graph = Graph(partial(_content, bodies))
         _add(graph, bodies, [*runs, *before])
         steps = _answered(graph, node)
         for _ in range(turn):

@@ -18,7 +18,10 @@ def ran(name: str, reads: tuple[str, ...], writes: dict[str, str | None], run: s
         target: {"columnLineage": {"fields": {"x": {"inputFields": [{**source(fed), "field": "x"}]}}}} if fed else {}
         for target, fed in writes.items()
     }
-    ends = {"inputs": [lake(each) for each in reads], "outputs": [lake(each, **facets[each]) for each in writes]}
+    ends: dict[str, Any] = {
+        "inputs": [lake(each) for each in reads],
+        "outputs": [lake(each, **facets[each]) for each in writes],
+    }
     return {**run_event(run=run or name, **ends), "job": {"namespace": "etl", "name": name}}
 
 
@@ -67,7 +70,11 @@ def test_of_two_jobs_between_two_datasets_only_the_one_that_moves_the_data_is_on
 
 
 def test_the_path_continues_through_a_source_without_a_job() -> None:
-    view = {"eventTime": "2026-05-22T14:23:00Z", "producer": "p", "dataset": lake("view", lineage={"inputs": []})}
+    view: dict[str, Any] = {
+        "eventTime": "2026-05-22T14:23:00Z",
+        "producer": "p",
+        "dataset": lake("view", lineage={"inputs": []}),
+    }
     view["dataset"]["facets"]["lineage"]["inputs"] = [source("out0")]
 
     assert edges(graph(PAIRED, view), "view") == {"in0>pair", "pair>out0", "out0>view"}

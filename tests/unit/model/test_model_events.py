@@ -199,7 +199,9 @@ def test_a_changed_event_gives_facts_or_an_invalid_event_error(raw: bytes, value
         facts(read(body))
 
 
-_odd = st.sampled_from([None, "", "a\0b", "START", "start", 0, True, [], {}, [{}], {"": {}}, {"a": None}])
+_odd: st.SearchStrategy[object] = st.sampled_from(
+    [None, "", "a\0b", "START", "start", 0, True, [], {}, [{}], {"": {}}, {"a": None}]
+)
 _times = st.datetimes(timezones=st.timezones()).map(lambda time: time.isoformat()) | st.sampled_from(
     [
         "2026-05-22T14:23:11Z",

@@ -82,7 +82,9 @@ def test_a_facets_depth_is_limited_by_that_of_an_event(depth: int) -> None:
 
 
 _TEXT = st.sampled_from(["a", "facets", "run", "x", "é", "\u2028<"])
-_OBJECT = st.dictionaries(_TEXT, st.integers(0, 2) | st.just({}) | st.just([{}]) | _TEXT, max_size=2)
+_OBJECT: st.SearchStrategy[dict[str, object]] = st.dictionaries(
+    _TEXT, st.integers(0, 2) | st.just({}) | st.just([{}]) | _TEXT, max_size=2
+)
 _FACETS = st.none() | st.dictionaries(_TEXT, _OBJECT, max_size=3)
 _HOLDER = st.fixed_dictionaries({}, optional={"facets": _FACETS, "name": _TEXT, "other": _OBJECT})
 _DATASET = st.fixed_dictionaries(

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunState, StaticDataset
@@ -31,10 +32,10 @@ ORDERS, TABLE = DatasetId("kafka://broker:9092", "orders"), DatasetId("s3://lake
 
 
 def test_a_run_event_equals_that_of_the_official_client() -> None:
-    step = {"type": "DIRECT", "subtype": "IDENTITY", "masking": False}
-    source = {"namespace": ORDERS.namespace, "name": ORDERS.name, "field": "price", "transformations": [step]}
+    step: dict[str, Any] = {"type": "DIRECT", "subtype": "IDENTITY", "masking": False}
+    source: dict[str, Any] = {**ORDERS._asdict(), "field": "price", "transformations": [step]}
     link = {"namespace": "glue", "name": "sales.orders", "type": "TABLE"}
-    pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": 60}
+    pattern: dict[str, Any] = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": 60}
     slim = run_event(
         "FAIL",
         NOON,

@@ -15,6 +15,8 @@ from headwater.model.facets.view import View
 from tests.support.facet_views import VIEWS
 from tests.unit.model_facets.test_model_facets_reading import JSON, MEMBERS
 
+_NO_COLUMNS: tuple[object, ...] = (True, {})
+
 
 def readable(view: type[View], facet: object) -> dict[str, Any] | None:
     """The members that were read, or None."""
@@ -63,7 +65,7 @@ def test_unreadable_members_are_left_out_and_scalars_are_read_as_text(
         (DatasetTagsFacet, {"tags": [{"key": "pii", "value": "true", "field": field} for field in (7, ["email"])]}),
         (
             DataQualityAssertionsFacet,
-            {"assertions": [{"assertion": "a", "success": True, "column": column} for column in (True, {})]},
+            {"assertions": [{"assertion": "a", "success": True, "column": column} for column in _NO_COLUMNS]},
         ),
         (RunTestsFacet, {"tests": [{"name": "fresh", "status": status} for status in (False, 1, None)]}),
     ],

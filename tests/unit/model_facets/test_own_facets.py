@@ -10,8 +10,10 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 from openlineage.client.event_v2 import StaticDataset
+from openlineage.client.generated.base import DatasetFacet
 
 from headwater.capture.connect.events import event_of as connect_event
+from headwater.capture.connect.records import Committed, Delivered, Status
 from headwater.capture.flink.events import event_of as flink_event
 from headwater.capture.flink.jobs import Failure
 from headwater.capture.flink.lifecycle import RunUpdate
@@ -49,9 +51,9 @@ def by_flink() -> Iterator[bytes]:
 
 
 def by_connect() -> Iterator[bytes]:
-    failed = connect.Status("lake", 2020, 0, "FAILED", "java.io.IOException: no", "w")
-    committed = connect.Committed("lake", 2010, "c-1", "sales.orders", "77")
-    _, updates = connect.lifecycles_of(connect.Delivered("lake", 2000, {"orders/0": 349}), committed, failed)
+    failed = Status("lake", 2020, 0, "FAILED", "java.io.IOException: no", "w")
+    committed = Committed("lake", 2010, "c-1", "sales.orders", "77")
+    _, updates = connect.lifecycles_of(Delivered("lake", 2000, {"orders/0": 349}), committed, failed)
     yield from (connect_event(each, connect.CONTEXT) for each in updates)
 
 
@@ -63,7 +65,7 @@ def by_trino() -> Iterator[bytes]:
         meaning = meant("lake", properties)
         assert meaning is not None
         assert meaning.facet is not None
-        facets = {"headwater_engine_catalog": meaning.facet}
+        facets: dict[str, DatasetFacet] = {"headwater_engine_catalog": meaning.facet}
         yield dataset_event(datetime.now(UTC), StaticDataset(namespace="trino://t:8080", name="lake", facets=facets))
 
 

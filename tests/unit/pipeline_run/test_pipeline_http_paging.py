@@ -41,7 +41,8 @@ def test_a_cursor_is_followed_until_there_is_none() -> None:
     assert first.params == {}
     assert second is not None
     assert second.params == {"after": "abc"}
-    for end in ({"meta": {"next": None}}, {"meta": {}}, []):
+    ends: tuple[object, ...] = ({"meta": {"next": None}}, {"meta": {}}, [])
+    for end in ends:
         assert next_page(second, paging, 2, end, None) is None
 
 

@@ -1,6 +1,7 @@
 """The parts of Kafka pipelines that need neither a broker nor a JVM."""
 
 import json
+from collections.abc import Mapping
 
 import orjson
 import pytest
@@ -18,7 +19,7 @@ from headwater.pipeline.spec import KafkaInput, KafkaSecurity
 PACKAGE = "org.apache.spark.sql.catalyst"
 
 
-def version(number: int, *fields: dict[str, object]) -> Version:
+def version(number: int, *fields: Mapping[str, object]) -> Version:
     return Version("orders-value", number, 10 + number, "AVRO", json.dumps({**RECORD, "fields": fields}))
 
 

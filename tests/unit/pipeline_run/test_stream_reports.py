@@ -2,7 +2,7 @@
 
 import json
 import logging
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -10,7 +10,7 @@ from headwater.observe.spark.progress import ProgressListener, Report, sources_o
 
 FROM: Final = {"topic-0": {"2": 0, "4": 1, "1": 1, "3": 1, "0": 1}}
 TO: Final = {"topic-0": {"2": 0, "4": 115, "1": 134, "3": 21, "0": 534}}
-REPORT: Final = {
+REPORT: Final[dict[str, Any]] = {
     "id": "ce011fdc-8762-4dcb-84eb-a77333e28109",
     "runId": "88e2ff94-ede0-45a8-b687-6316fbef529a",
     "name": "MyQuery",

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
@@ -128,7 +128,7 @@ def test_ctrl_c_aborts_a_block_of_asyncio(event_file: Path) -> None:
 
 
 def test_a_generator_that_is_closed_early_has_its_run_aborted(event_file: Path) -> None:
-    def rows() -> Iterator[int]:
+    def rows() -> Generator[int]:
         with headwater.run("load", file=event_file):
             yield from range(5)
 
@@ -141,7 +141,7 @@ def test_a_generator_that_is_closed_early_has_its_run_aborted(event_file: Path) 
 
 
 def test_a_blocks_own_stop_reason_is_not_replaced_if_it_is_closed_afterwards(event_file: Path) -> None:
-    def rows() -> Iterator[int]:
+    def rows() -> Generator[int]:
         with headwater.run("load", file=event_file) as run:
             yield 1
             run.abort("a newer load is there")

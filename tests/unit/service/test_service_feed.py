@@ -31,7 +31,7 @@ def test_a_listener_receives_changes_after_it_began() -> None:
         greeting = await first(stream)
         feed.publish(1, TOUCHED)
         piece = await first(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return [greeting, piece]
 
     greeting, piece = asyncio.run(scene())
@@ -50,7 +50,7 @@ def test_a_listener_that_reconnects_receives_what_it_missed() -> None:
             feed.publish(number, TOUCHED)
         stream = feed.listen(after=2, log_size=5)
         greeting = await first(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return greeting
 
     assert [change["index"] for change in changes(asyncio.run(scene()))] == [3, 4]
@@ -63,7 +63,7 @@ def test_a_listener_that_reconnects_late_is_notified_of_changes_that_are_no_long
             feed.publish(number, TOUCHED)
         stream = feed.listen(after, log_size)
         text = await first(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return text
 
     assert b'event: missed\ndata: {"first":3,"last":5}\n\n' in asyncio.run(greeting(kept=2, after=2, log_size=8))
@@ -83,7 +83,7 @@ def test_changes_that_arrive_together_are_sent_together() -> None:
         for number in range(3):
             feed.publish(number, TOUCHED)
         piece = await first(stream)
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return piece
 
     assert [change["index"] for change in changes(asyncio.run(scene()))] == [0, 1, 2]
@@ -110,7 +110,7 @@ def test_changes_before_the_end_are_still_sent() -> None:
         feed = Feed()
         stream = feed.listen(None)
         await first(stream)
-        reading = asyncio.ensure_future(anext(stream))  # type: ignore[arg-type]
+        reading = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0)
         feed.publish(7, TOUCHED)
         feed.close()

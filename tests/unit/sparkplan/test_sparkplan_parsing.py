@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sparkplan_plans import column, project, relation, text
 
 from headwater.errors import InvalidInputError
 from headwater.graph.sparkplan.leaves import leaves
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
+from tests.unit.sparkplan.sparkplan_plans import column, project, relation, text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(["x.Project", "x.Alias"]),

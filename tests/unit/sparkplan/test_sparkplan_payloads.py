@@ -1,11 +1,11 @@
 """A topic has the columns of its payload: if a stream parses `value`, the fields are the topic's columns."""
 
 import pytest
-from sparkplan_plans import Entry, alias, column, function, literal, operator, project, text
 
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from tests.support.lineage_text import LineageText, as_text, expected
+from tests.unit.sparkplan.sparkplan_plans import Entry, alias, column, function, literal, operator, project, text
 
 STRUCT = {"type": "struct", "fields": [{"name": "id", "type": "long"}, {"name": "price", "type": "double"}]}
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sparkplan_plans import RECORDED
 
 from headwater.errors import InvalidInputError
 from headwater.graph.sparkplan.leaves import Leaf, leaves
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from tests.support.lineage_text import as_text, expected
+from tests.unit.sparkplan.sparkplan_plans import RECORDED
 
 
 def table(leaf: Leaf) -> str | None:

@@ -3,12 +3,22 @@
 import sys
 
 import pytest
-from sparkplan_plans import Entry, alias, column, function, literal, operator, project, relation, text
 
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import PlanLineage, column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from tests.support.lineage_text import LineageText, as_text, expected
+from tests.unit.sparkplan.sparkplan_plans import (
+    Entry,
+    alias,
+    column,
+    function,
+    literal,
+    operator,
+    project,
+    relation,
+    text,
+)
 
 
 def relation_name(leaf: Leaf) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from headwater.sql.columns import Statement, statement
 from headwater.sql.reading import DEEPEST, INTAKE_BOUNDS, Parts, UnreadableSqlError, sqlglot_errors_as
 
-TABLES = {
+TABLES: dict[Parts, tuple[str, ...]] = {
     ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
     ("lake", "sales", "odd name"): ("order", "tags", "names"),
     ("lake", "sales", "suppliers"): ("supplier", "country"),
