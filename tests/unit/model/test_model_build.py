@@ -160,15 +160,15 @@ def test_every_facet_is_valid_by_its_own_schema(facet_specs: Mapping[str, jsonsc
 
 
 def test_job_events_and_dataset_events_are_valid_by_the_spec(spec: jsonschema_rs.Validator) -> None:
-    orders = ("kafka://broker:9092", "orders")
+    orders: dict[str, Any] = {"namespace": "kafka://broker:9092", "name": "orders"}
 
-    job = json.loads(job_event(NOON_IN_NEPAL, Job("production", "orders-to-lake"), inputs=[InputDataset(*orders)]))
-    dataset = json.loads(dataset_event(NOON_IN_NEPAL, StaticDataset(*orders)))
+    job = json.loads(job_event(NOON_IN_NEPAL, Job("production", "orders-to-lake"), inputs=[InputDataset(**orders)]))
+    dataset = json.loads(dataset_event(NOON_IN_NEPAL, StaticDataset(**orders)))
 
     spec.validate(job)
     spec.validate(dataset)
     assert job["schemaURL"].endswith("/JobEvent")
-    assert job["inputs"] == [{"namespace": "kafka://broker:9092", "name": "orders"}]
+    assert job["inputs"] == [orders]
     assert dataset["schemaURL"].endswith("/DatasetEvent")
     assert dataset["dataset"] == orders
 
