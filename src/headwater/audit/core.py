@@ -229,12 +229,12 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
         return
     if old.size > new.size:
         raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: it was cut off")
-    path = [old.root, *proof] if old.size & (old.size - 1) == 0 else list(proof)
+    nodes = iter([old.root, *proof] if old.size & (old.size - 1) == 0 else proof)
     index, last = old.size - 1, new.size - 1
     while index & 1:
         index, last = index >> 1, last >> 1
-    first = second = path[0] if path else b""
-    for node in path[1:]:
+    first = second = next(nodes, b"")
+    while last and (node := next(nodes, b"")):
         if index & 1 or index == last:
             first, second = node_hash(node, first), node_hash(node, second)
             while not index & 1 and index:
@@ -242,7 +242,7 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
         else:
             second = node_hash(second, node)
         index, last = index >> 1, last >> 1
-    if last or first != old.root or second != new.root:
+    if last or first != old.root or second != new.root or [*nodes]:
         raise Refused("the head does not extend the one that was kept: the log was rewritten")
 
 

@@ -69,7 +69,7 @@ def head(size: int, root: bytes, origin: str = LOG.verifier.name) -> Checkpoint:
 def bundle(folder: Path, entries: Sequence[Entry], signed: Checkpoint, left: Sequence[bytes] = ()) -> Path:
     """The bundle of the last entries under this head."""
     folding = Folding()
-    for each in entries:
+    for each in (each for each in entries if "raw" in each):
         folding.take(
             each["type"],
             each["raw"].encode(),
@@ -156,7 +156,25 @@ def test_a_proof_with_a_hash_of_the_wrong_length_proves_no_consistency(tmp_path:
     assert answer["findings"][0]["message"] == "a hash of the tree has 0 bytes, expected 32"
 
 
-def test_a_withheld_leaf_of_the_wrong_length_is_refused(tmp_path: Path) -> None:
+def test_a_proof_that_goes_on_beyond_the_root_proves_no_consistency(tmp_path: Path) -> None:
+    """Else an entry that was withheld when the head was kept could be shown as another one since.
+
+    Source: RFC 9162, section 2.1.4.2: "If sn is 0, then stop the iteration and fail the proof verification."
+    """
+    shown = [entry(place, "a") for place in range(3)]
+    first, second, third = map(leaf, shown)
+    left, one, other = node_hash(first, second), bytes(32), bytes([1] * 32)
+    kept = head(3, node_hash(left, node_hash(third, one)))  # over a third leaf that is not the one of the entry shown
+    now = head(4, node_hash(left, node_hash(third, node_hash(one, other))))
+    withheld = {"index": 3, "leaf": b64encode(node_hash(one, other)).decode()}
+    path = with_proof(bundle(tmp_path, [*shown, withheld], now), kept, [one, other, third, left])
+
+    status, told = verified(path)
+
+    assert (status, checks(told)) == (1, [("consistency", None)])
+
+
+def test_a_withheld_leaf_of_another_length_is_refused(tmp_path: Path) -> None:
     path = bundle(tmp_path, [], head(0, sha256().digest()))
     withheld = [{"index": 0, "leaf": ""}, {"index": 1, "leaf": b64encode(bytes(64)).decode()}]
     with zipfile.ZipFile(path) as original, zipfile.ZipFile(tmp_path / "bent.zip", "w") as changed:
