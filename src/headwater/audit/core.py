@@ -326,12 +326,12 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
 def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     """Compute an entry's leaf hash; an erased facet is replaced by `ERASED`, and `parts` has its commitment."""
     facets, erased = entry["facets"], {int(number): a2b_base64(part) for number, part in entry.get("parts", {}).items()}
-    stream = (
-        hashlib.shake_256(a2b_base64(entry["salt"])).digest(8 * len(facets) + SALT_BYTES) if "salt" in entry else b""
-    )
+    length = SALT_BYTES * (1 + len(facets) // 2)
+    stream = hashlib.shake_256(a2b_base64(entry["salt"])).digest(length) if "salt" in entry else b""
     salts = [a2b_base64(each or "") for each in entry["salts"]] if "salts" in entry else []
     salts = salts or [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
-    if {*map(len, salts)} - {0, SALT_BYTES} or {*map(len, erased.values())} - {HASH_BYTES} or not salts[0]:
+    odd = len(facets) % 2 or {*map(len, salts)} - {0, SALT_BYTES} or {*map(len, erased.values())} - {HASH_BYTES}
+    if odd or not salts[0]:
         return b""  # of another length, they could be split from the bytes behind them otherwise
     rest, committed, at, shift = [salts[0]], [b""], 0, 0
     for number in range(len(facets) // 2):

@@ -249,9 +249,27 @@ def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None
     assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
-def test_a_head_under_another_logs_name_is_refused(tmp_path: Path) -> None:
-    """Otherwise no head that a node was shown would count against it: those have another log name."""
-    forged = entry(0, "a")
+def test_a_facet_beyond_those_that_the_leaf_commits_to_cannot_be_called_erased(tmp_path: Path) -> None:
+    """Else nobody would ask who signed the event."""
+    told_so = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
+    odd = {
+        **told_so,
+        "facets": [*told_so["facets"], 0],
+        "salts": [b64encode(salts(bytes([1] * 16), 0)[0]).decode()],
+        "parts": {str(len(told_so["facets"]) // 2): b64encode(bytes(32)).decode()},
+    }
+    del odd["salt"]
+    before = leaf(entry(0, "a"))
+
+    status, told = verified(bundle(tmp_path, [odd], head(2, node_hash(before, leaf(told_so))), left=[before]))
+
+    assert status == 1
+    assert ("entry", 1) in checks(told)
+
+
+def test_a_head_in_another_log_s_name_is_not_the_log_s(tmp_path: Path) -> None:
+    """Else no head that a node was shown would be held against it: they are of a log of another name."""
+    told_so = entry(0, "a")
 
     status, answer = verified(bundle(tmp_path, [forged], head(1, leaf(forged), "lineage.example.com")))
 
