@@ -247,6 +247,12 @@ def test_an_empty_tree_is_consistent_with_any() -> None:
     assert not is_consistent(3, bytes.fromhex(ROOTS[3]), 0, EMPTY_ROOT, [])
 
 
+def test_no_proof_makes_a_smaller_tree_follow_from_a_larger_one() -> None:
+    old, beside = _root(_leaves(3)), LEAVES[0]
+
+    assert not is_consistent(3, old, 2, node_hash(old, beside), [old, beside])
+
+
 @given(st.integers(0, 500), st.integers(0, 500))
 def test_perfect_subtrees_are_adjacent(first: int, second: int) -> None:
     begin, end = sorted((first, second))
@@ -262,4 +268,4 @@ def test_the_frontier_can_be_read_from_the_nodes() -> None:
 
     assert frontier_of(21, growth.node) == growth.frontier
     with pytest.raises(IndexError):
-        Growth(growth.frontier, _leaves(3)).node(0, 4)
+        Growth(growth.frontier, _leaves(3)).node(0, 19)
