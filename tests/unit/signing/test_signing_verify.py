@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from hashlib import sha256
 from typing import Any
 
@@ -158,8 +159,18 @@ def test_any_facet_has_a_verdict(facet: Any) -> None:  # noqa: ANN401 - anything
     assert verify_event(json.dumps(event).encode(), TRUSTED).verdict == "tampered"
 
 
-def test_a_key_that_is_not_trusted_is_unknown() -> None:
-    verification = verify_event(SIGNED, {})
+@pytest.mark.parametrize("member", ["keyId", "signature", "payloadHash", "algorithm", "_schemaURL", "_producer"])
+@pytest.mark.parametrize("value", [None, 5, []])
+def test_a_facet_with_a_member_that_is_no_string_is_tampered(member: str, value: object) -> None:
+    event = json.loads(SIGNED)
+    event["run"]["facets"]["signature"][member] = value
+
+    assert verify_event(json.dumps(event).encode(), TRUSTED).verdict == "tampered"
+
+
+@pytest.mark.parametrize("signed", [SIGNED, SIGNED_TO_BE_READ_SLOWLY], ids=["fast way", "slow way"])
+def test_a_key_that_is_not_trusted_is_unknown(signed: bytes) -> None:
+    verification = verify_event(signed, {})
 
     assert verification.verdict == "unknown-key"
     assert verification.key_id == KEY.key_id
@@ -167,6 +178,14 @@ def test_a_key_that_is_not_trusted_is_unknown() -> None:
 
 def test_a_changed_event_by_an_unknown_key_is_tampered() -> None:
     assert verify_event(SIGNED.replace(b"COMPLETE", b"FAIL"), {}).verdict == "tampered"
+
+
+@pytest.mark.parametrize("signature", ["", "AAAA", b64encode(bytes(65)).decode()])
+def test_an_event_by_an_unknown_key_whose_signature_is_not_64_bytes_is_tampered(signature: str) -> None:
+    event = json.loads(SIGNED)
+    event["run"]["facets"]["signature"]["signature"] = signature
+
+    assert verify_event(json.dumps(event).encode(), {}).verdict == "tampered"
 
 
 def test_the_signed_bytes_are_those_without_the_signature() -> None:
