@@ -180,9 +180,9 @@ def test_every_small_tree_is_consistent_with_every_smaller_one() -> None:
             proof = consistency_proof(old, new, node)
 
             assert is_consistent(old, roots[old], new, roots[new], proof)
-            assert not is_consistent(
-                old, roots[new - 1] if old == new else roots[new], new, roots[new], [*proof, LEAVES[0]]
-            )
+            assert not is_consistent(old, LEAVES[0], new, roots[new], proof)
+            assert not is_consistent(old, roots[old], new, LEAVES[0], proof)
+            assert not is_consistent(old, roots[old], new, roots[new], [*proof, LEAVES[0]])
             if old > 1:
                 assert not is_consistent(old - 1, roots[old - 1], new, roots[new], proof) or old - 1 == new
 
@@ -244,6 +244,7 @@ def test_hashes_of_other_lengths_are_refused_even_if_they_lead_to_the_head() -> 
 def test_an_empty_tree_is_consistent_with_any() -> None:
     assert is_consistent(0, EMPTY_ROOT, 3, bytes.fromhex(ROOTS[3]), [])
     assert not is_consistent(0, LEAVES[0], 3, bytes.fromhex(ROOTS[3]), [])
+    assert not is_consistent(0, EMPTY_ROOT, 3, bytes.fromhex(ROOTS[3]), [LEAVES[0]])
     assert not is_consistent(3, bytes.fromhex(ROOTS[3]), 0, EMPTY_ROOT, [])
 
 
