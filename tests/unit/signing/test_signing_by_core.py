@@ -4,6 +4,7 @@ So do the command and the service, each of which parses events in its own way.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from nacl.signing import VerifyKey
 
 from headwater.audit import core
-from headwater.audit.core import ReadJson, is_signed
+from headwater.audit.core import Head, ReadJson, Refused, check_consistent, is_signed
 from headwater.cli.audit_trust import read_event
 from headwater.errors import InvalidEventError
 from headwater.model.producer import SIGNATURE_MEMBERS
@@ -22,10 +23,12 @@ from headwater.service.ingest.reading import Trust
 from headwater.signing.canonical import canonical
 from headwater.signing.facet import KNOWN_SCHEMAS, signature_facet
 from headwater.signing.keys import NodeKey, key_id
+from headwater.signing.merkle import EMPTY_ROOT
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.entries import Entry
 from tests.support.signature_vectors import NODE_ID, Vectors, event_of
+from tests.unit.signing.test_signing_merkle import CONSISTENCY, ROOTS
 
 KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
 TRUSTED = {KEY.key_id: KEY.public_key}
@@ -149,4 +152,35 @@ def test_both_sides_require_the_same_members_and_schemas_of_a_signature() -> Non
 def test_the_docs_list_each_schema_that_a_signature_can_name() -> None:
     text = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
 
-    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in text] == []
+    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in told] == []
+
+
+def is_consistent(old: tuple[int, bytes], new: tuple[int, bytes], proof: Sequence[bytes]) -> bool:
+    try:
+        check_consistent(Head("log", *old), Head("log", *new), proof)
+    except Refused:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("old", "new", "proof"), CONSISTENCY)
+def test_the_consistency_proofs_of_certificate_transparency_are_good_and_no_bent_one(
+    old: int, new: int, proof: list[str]
+) -> None:
+    first, second, good = bytes.fromhex(ROOTS[old]), bytes.fromhex(ROOTS[new]), [bytes.fromhex(each) for each in proof]
+    other = EMPTY_ROOT
+
+    assert is_consistent((old, first), (new, second), good)
+    assert not is_consistent((old, other), (new, second), good)
+    assert not is_consistent((old, first), (new, other), good)
+    assert not is_consistent((old, first), (new * 2, second), good)
+    for wrong in ([*good, other], [other, *good], *([good[:-1], good[1:]] if good else [])):
+        assert not is_consistent((old, first), (new, second), wrong)
+    for at in range(len(good)):
+        assert not is_consistent((old, first), (new, second), [*good[:at], other, *good[at + 1 :]])
+
+
+def test_no_proof_makes_a_smaller_tree_follow_from_a_larger_one() -> None:
+    old, beside = bytes.fromhex(ROOTS[3]), bytes.fromhex(ROOTS[1])
+
+    assert not is_consistent((3, old), (2, core.node_hash(old, beside)), [old, beside])
