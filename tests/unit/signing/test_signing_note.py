@@ -105,6 +105,23 @@ def test_an_altered_note_is_refused(altered: str) -> None:
         verified_text(altered, [LOG.verifier])
 
 
+@pytest.mark.parametrize("control", ["\t", "\r", "\0", "\x1b[2J"])
+def test_a_note_with_a_control_character_is_refused_whoever_signed_it(control: str) -> None:
+    """Source: https://c2sp.org/signed-note: the text has none "below U+0020 other than newline"."""
+    text = f"{CHECKPOINT.text}{control}\n"
+
+    with pytest.raises(UntrustedNoteError, match="control character"):
+        verified_text(signed_note(text, [LOG.line(text)]), [LOG.verifier])
+
+
+def test_a_note_has_at_most_100_signatures() -> None:
+    line = LOG.line(CHECKPOINT.text)
+
+    assert len(parse_note(signed_note(CHECKPOINT.text, [line] * 100)).signatures) == 100
+    with pytest.raises(UntrustedNoteError, match="1 to 100 signatures"):
+        parse_note(signed_note(CHECKPOINT.text, [line] * 101))
+
+
 @pytest.mark.parametrize(
     "text", ["", "log\n", "log\n1\n", "log\n01\n{}\n", "log\n-1\n{}\n", "log\n1\nAAAA\n", "\n1\n{}\n"]
 )
