@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, UntrustedNoteError
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.merkle import EMPTY_ROOT
 from headwater.signing.note import (
     COSIGNATURE,
     NoteSigner,
@@ -48,6 +49,12 @@ def test_the_key_hash_of_a_key_of_the_specification() -> None:
 def test_a_checkpoint_is_three_lines() -> None:
     assert CHECKPOINT.text == f"lineage.example.org\n20852163\n{b64encode(bytes(range(32))).decode()}\n"
     assert parse_checkpoint(CHECKPOINT.text + "an extension\n") == CHECKPOINT
+
+
+def test_the_checkpoint_of_an_empty_log_is_one() -> None:
+    empty = Checkpoint("lineage.example.org", 0, EMPTY_ROOT)
+
+    assert parse_checkpoint(empty.text) == empty
 
 
 def test_a_checkpoint_that_the_log_and_a_witness_signed_verifies_for_both() -> None:
@@ -126,7 +133,7 @@ def test_a_note_has_at_most_100_signatures() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "log\n", "log\n1\n", "log\n01\n{}\n", "log\n-1\n{}\n", "log\n1\nAAAA\n", "\n1\n{}\n"]
+    "text", ["", "log\n", "log\n1\n", "log\n01\n{}\n", "log\n-1\n{}\n", "log\n1\nAAAA\n", "log\n1\n {}\n", "\n1\n{}\n"]
 )
 def test_an_invalid_checkpoint_is_refused(text: str) -> None:
     with pytest.raises(UntrustedNoteError, match="checkpoint: expected"):

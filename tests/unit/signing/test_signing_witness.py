@@ -48,6 +48,7 @@ def test_a_consistent_head_is_signed(old: int, new: int) -> None:
         (head(TREE, 4), "it was cut off"),
         (head(TREE, 9), "it was rewritten"),  # its proof is missing
         (head(TREE, 9, OTHER_LOG), "not signed by"),
+        (Checkpoint("other.example.org", 5, TREE.frontier.root).signed(LOG), "of the log other.example.org"),
     ],
 )
 def test_an_inconsistent_or_foreign_head_is_refused(note: str, reason: str) -> None:
