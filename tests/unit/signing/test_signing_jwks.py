@@ -1,12 +1,13 @@
 """Key sets: what is written can be read, and invalid key sets are refused by their path."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from headwater.errors import InvalidInputError
-from headwater.signing.jwks import read_jwks, write_jwks
+from headwater.signing.jwks import read_jwks, read_revocations, write_jwks
 from headwater.signing.keys import NodeKey
 
 ONE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
@@ -21,7 +22,24 @@ def test_a_written_key_set_can_be_read() -> None:
     assert read_jwks(write_jwks(keys)) == keys
 
 
-def test_a_key_set_has_the_use_of_its_keys() -> None:
+def test_of_two_keys_the_revoked_one_is_read_with_its_time() -> None:
+    text = write_jwks(
+        {ONE.key_id: ONE.public_key, TWO.key_id: TWO.public_key}, {TWO.key_id: "2026-05-22T16:23:11.5+02:00"}
+    )
+
+    assert read_revocations(text) == {TWO.key_id: datetime(2026, 5, 22, 14, 23, 11, 500_000, UTC)}
+    assert read_jwks(text).keys() == {ONE.key_id, TWO.key_id}
+
+
+@pytest.mark.parametrize("time", ["2026-05-22T14:23:11", "yesterday", 1_779_459_791, True])
+def test_a_time_of_revocation_that_is_none_is_refused_by_its_path(time: object) -> None:
+    document = {"keys": ["what", {**RFC_8037_A2, "kid": "k", "revokedFrom": time}]}
+
+    with pytest.raises(InvalidInputError, match=r"^keys\.1\.revokedFrom: expected a time with its zone"):
+        read_revocations(json.dumps(document))
+
+
+def test_a_key_set_says_what_its_keys_are_for() -> None:
     (member,) = json.loads(write_jwks({ONE.key_id: ONE.public_key}))["keys"]
 
     assert member["kid"] == ONE.key_id
