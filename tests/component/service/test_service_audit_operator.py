@@ -16,9 +16,11 @@ from headwater.audit.graph import Folding
 from headwater.cli.main import app
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.nodes import Arrival
+from headwater.model.outline import FacetSpan
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint
-from headwater.signing.leaf import Found, Kind, salts, seal
+from headwater.signing.leaf import Found, Kind, commitment, leaf_data, part, salts, seal
+from headwater.signing.merkle import leaf_hash
 from headwater.signing.note import NoteSigner
 from headwater.signing.segments import facet_spans
 from tests.support.app import dataset, event
@@ -97,6 +99,11 @@ def bundle(folder: Path, entries: Sequence[Entry], signed: Checkpoint, left: Seq
         for name, part in parts.items():
             written.writestr(name, json.dumps(part))
     return path
+
+
+def parts_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as whole:
+        return {name: whole.read(name) for name in whole.namelist()}
 
 
 def with_proof(path: Path, since: Checkpoint, proof: Sequence[bytes]) -> Path:
@@ -249,6 +256,41 @@ def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None
     assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
+def test_no_salt_at_all_does_not_open_a_leaf(tmp_path: Path) -> None:
+    """Else a salt that can be read as text could be shown as a part of the entry."""
+    told_so = entry(0, "a")
+    raw, found = told_so["raw"].encode(), Found("event", START_US, "unsigned", None)
+    committed = leaf_hash(leaf_data(commitment(raw, [], [b" " * 16]), found))
+    del told_so["salt"]
+    bare = {**told_so, "salts": [""], "raw": " " * 16 + told_so["raw"], "leaf": b64encode(committed).decode()}
+
+    status, told = verified(bundle(tmp_path, [bare], head(1, committed)))
+
+    assert (status, checks(told)) == (1, [("entry", 0), ("inclusion", None)])
+
+
+def test_nothing_but_the_mark_stands_in_the_place_of_an_erased_facet(tmp_path: Path) -> None:
+    told_so = entry(0, "a", kind="edit")  # without facets of its own
+    raw, erased, found = '{"a":%s}', '{"_deleted":true}', Found("event", START_US, "unsigned", None)
+    span, each = FacetSpan(5, 7, ("a",)), [bytes(16), bytes([1] * 16)]
+    committed = leaf_hash(leaf_data(commitment((raw % "{}").encode(), [span], each), found))
+    opened = {
+        **{
+            "kind": "event",
+            "type": "COMPLETE",
+            "leaf": b64encode(committed).decode(),
+            "facets": [span.begin, span.end],
+        },
+        **{"salts": [b64encode(each[0]).decode(), None], "parts": {"0": b64encode(part(each[1], b"{}")).decode()}},
+    }
+    del told_so["salt"]
+    shown, forged = ({**told_so, **opened, "raw": raw % value} for value in (erased, '{"_denied" :true}'))
+
+    of_shown, of_forged = (verified(bundle(tmp_path, [each], head(1, committed)))[1] for each in (shown, forged))
+
+    assert [("entry", 0) in checks(told) for told in (of_shown, of_forged)] == [False, True]
+
+
 def test_a_facet_beyond_those_that_the_leaf_commits_to_cannot_be_called_erased(tmp_path: Path) -> None:
     """Else nobody would ask who signed the event."""
     told_so = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
@@ -278,7 +320,24 @@ def test_a_head_in_another_log_s_name_is_not_the_log_s(tmp_path: Path) -> None:
     assert "the head is of the log 'lineage.example.com'" in answer["findings"][0]["message"]
 
 
-def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("size", "check"), [(3, "checkpoint"), (4, "inclusion")])
+def test_a_head_over_more_entries_than_there_are_is_found(tmp_path: Path, size: int, check: str) -> None:
+    entries = [entry(place, "a") for place in range(3)]
+    first, second, third = map(leaf, entries)
+    path = bundle(tmp_path, entries, head(3, node_hash(node_hash(first, second), third)))
+    parts = parts_of(path)
+    parts["checkpoint.txt"] = head(4, node_hash(node_hash(first, second), third)).signed(LOG).encode()
+    parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), "size": size}).encode()
+    with zipfile.ZipFile(path, "w") as changed:
+        for name, text in parts.items():
+            changed.writestr(name, text)
+
+    status, told = verified(path)
+
+    assert (status, check in [name for name, _ in checks(told)]) == (1, True)
+
+
+def test_a_head_that_the_bundle_alone_calls_kept_is_told_as_not_known(tmp_path: Path) -> None:
     entries = [entry(0, "a"), entry(1, "b")]
     earlier = head(1, leaf(entries[0]))
     path = with_proof(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))), earlier, [leaf(entries[1])])
