@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.errors import MalformedJsonError
 from headwater.model.outline import fast_facet_spans
 from headwater.signing.leaf import Found, commitment, leaf_data, salts, seal
 from headwater.signing.merkle import leaf_hash
@@ -101,6 +102,21 @@ def test_facets_are_found_at_every_place_of_openlineage() -> None:
         "outputs.0.outputFacets.c",
         "dataset.facets.a",
     ]
+
+
+def test_values_of_other_types_where_facets_could_be_hold_none() -> None:
+    raw = b'{ "inputs": null, "outputs": "x", "run": 5, "dataset": {"facets": true}, "job": {"facets": {"a": 1}} }'
+
+    assert _values(raw) == {"job.facets.a": b"1"}
+
+
+def test_an_event_that_was_cut_off_anywhere_is_not_json() -> None:
+    raw = json.dumps(json.loads(EVENT), indent=1).encode()
+
+    assert len(facet_spans(raw)) == 3
+    for end in range(len(raw)):
+        with pytest.raises(MalformedJsonError):
+            facet_spans(raw[:end])
 
 
 _FACETS = st.dictionaries(
