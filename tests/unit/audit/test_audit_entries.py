@@ -33,16 +33,21 @@ def revoked(key: NodeKey) -> EditEntry:
 def late_by(
     keys: Sequence[NodeKey], received_us: int, verdict: str = "ok", known: Sequence[Finding] = ()
 ) -> tuple[list[int | None], list[str]]:
-    """Findings, and what is not known, of a log that revokes each key and then has an event by each."""
+    """Findings, and what is not known, of a log that has an event by each key, revokes it, and has another by it."""
     late, report, edits = LateEvents(), Report(), list[Edit]()
     report.findings.extend(known)
-    for index, key in enumerate(keys):
+
+    def take_events(first: int) -> None:
+        for index, key in enumerate(keys, first):
+            told = {"kind": "event", "index": index, "verdict": verdict, "keyId": key.key_id}
+            late.take(told | {"receivedUs": received_us}, b"{}")
+
+    take_events(0)
+    for index, key in enumerate(keys, len(keys)):
         entry = revoked(key)
         edits += [fact for fact in entry.facts(index) if isinstance(fact, Edit)]
         late.take({"kind": "edit", "type": "EDIT", "index": index}, entry.raw)
-    for index, key in enumerate(keys, len(keys)):
-        event = {"kind": "event", "index": index, "verdict": verdict, "keyId": key.key_id, "receivedUs": received_us}
-        late.take(event, b"{}")
+    take_events(2 * len(keys))
     late.report_late(edits, report)
     return [each.entry for each in report.findings[len(known) :]], report.not_known
 
@@ -50,16 +55,16 @@ def late_by(
 def test_an_event_that_arrived_at_the_very_time_of_the_revocation_is_found_and_one_before_is_not_known() -> None:
     found, before = late_by(KEYS[:1], NOON_US), late_by(KEYS[:1], NOON_US - 1)
 
-    assert (found[0], found[1]) == ([1], [])
+    assert found == ([2], [])
     assert (before[0], len(before[1])) == ([], 1)
 
 
 def test_late_events_that_the_log_calls_unproven_or_of_which_a_finding_tells_already_are_no_more_findings() -> None:
-    told = Finding("signature", 1, "the event is not what its key signed")
+    told = Finding("signature", 2, "the event is not what its key signed")
 
     assert late_by(KEYS[:1], NOON_US, "unknown-key") == ([], [])
     assert late_by(KEYS[:1], NOON_US, known=[told]) == ([], [])
-    assert late_by(KEYS[:1], NOON_US, known=[told._replace(check="entry")]) == ([1], [])
+    assert late_by(KEYS[:1], NOON_US, known=[told._replace(check="entry")]) == ([2], [])
 
 
 @pytest.mark.parametrize(("keys", "more"), [(3, None), (4, "1 more key"), (5, "2 more keys")])
