@@ -6,11 +6,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.access.redaction import Format, Redactor
-from headwater.model.names import AnyNode, JobId, readings
+from headwater.model.names import AnyNode, DatasetId, JobId, readings
 
 SECRET = bytes(32)
 
@@ -82,11 +83,12 @@ def test_a_parent_job_is_hidden_by_its_own_namespace() -> None:
     redactor = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
     child = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
 
-    of_hidden, of_shown, of_nothing, hidden_parent = (
+    of_hidden, of_shown, of_unknown, of_nothing, whole = (
         redactor.over(answer)
         for answer in (
-            child | {"parentJobUuid": "1", "description": "a step of plan"},
-            child | {"parentJobUuid": "2"},
+            part | {"parentJobUuid": "1", "description": "a step of plan"},
+            part | {"parentJobUuid": "2"},
+            part | {"parentJobUuid": "3"},
             {"namespace": "sales", "name": "load", "parentJobName": None, "parentJobUuid": None},
             {"namespace": "vault", "name": "plan"},
         )
@@ -97,7 +99,8 @@ def test_a_parent_job_is_hidden_by_its_own_namespace() -> None:
         "parentJobUuid": None,
         "description": "a step of redacted",
     }
-    assert of_shown == child | {"parentJobUuid": "2"}
+    assert of_shown == part | {"parentJobUuid": "2"}
+    assert of_unknown["parentJobName"] not in ("plan", whole["name"])
     assert of_nothing["parentJobName"] is None
 
 
@@ -135,8 +138,76 @@ def test_a_hidden_item_keeps_the_formats_numbers_and_words_but_no_free_text() ->
     }
 
 
-def test_a_hidden_runs_id_remains_only_if_it_is_a_uuid() -> None:
-    with_uuid, with_name = (
+def test_a_word_of_the_format_stays_and_a_text_that_begins_like_a_node_id_is_no_word() -> None:
+    ours = Format(words={"reason": frozenset({"symlinks"})})
+    redactor = Redactor(lambda namespace: namespace == "sales", frozenset(), meant, SECRET, ours)
+
+    by_word, by_text = (
+        redactor.over({"nodeId": "dataset:vault:people", "reason": each})["reason"]
+        for each in ("symlinks", "job:sales:ann is paid 9")
+    )
+
+    assert (by_word, by_text) == ("symlinks", "redacted")
+
+
+def test_each_thing_within_a_hidden_one_has_the_stand_in_of_its_own_name() -> None:
+    redactor = within("sales")
+    version = {"namespace": "vault", "name": "people", "job": {"namespace": "vault", "name": "fill"}}
+
+    seen = redactor.over({**version, "run": {"id": "r1", "name": "people"}})
+
+    people, fill = (redactor.over({"namespace": "vault", "name": name})["name"] for name in ("people", "fill"))
+    assert (seen["name"], seen["job"]["name"], seen["run"]["name"]) == (people, fill, people)
+
+
+def test_an_object_under_the_key_of_a_name_is_looked_at_like_any_other() -> None:
+    seen = within("sales").over({"namespace": "sales", "name": "load", "job": {"namespace": "vault", "name": "fill"}})
+
+    assert (seen["name"], seen["job"]["namespace"]) == ("load", "redacted")
+
+
+def test_a_node_id_is_hidden_if_any_that_it_may_mean_is() -> None:
+    one, other = DatasetId("sales:vault", "people"), DatasetId("sales", "vault:people")
+
+    for shown in (one, other):
+        redactor = replace(within(shown.namespace), node=lambda _: [one, other])
+        seen = redactor.over({"id": "dataset:sales:vault:people", "words": "paid"})
+        assert seen["id"].startswith("dataset:redacted:redacted-")
+        assert seen["words"] == "redacted"
+        assert redactor.over(["dataset:sales:vault:people"]) == [seen["id"]]
+
+
+def test_a_hidden_name_that_begins_like_another_leaves_no_rest_in_a_text() -> None:
+    names = ("lake", "lake.people", "lake.people.paid", "lake.people.paid.late")
+
+    seen = within().over([*({"namespace": "vault", "name": name} for name in names), " ".join(names)])
+
+    assert seen[-1] == "redacted redacted redacted redacted"
+
+
+def test_a_name_that_is_shown_stays_in_other_texts() -> None:
+    answer = [{"namespace": "sales", "name": "costs"}, {"namespace": "vault", "name": "people"}, "sales: costs"]
+
+    assert within("sales").over(answer)[-1] == "sales: costs"
+
+
+def test_a_hidden_name_of_two_letters_stays_in_other_texts_and_one_of_three_does_not() -> None:
+    seen = within().over([{"namespace": "hr", "name": "pay"}, "as in hr: no pay"])
+
+    assert seen[-1] == "as in hr: no redacted"
+
+
+@pytest.mark.parametrize(
+    "path", [None, 7, "src/load.py", [], ["dataset:vault:people"], [{"origin": "dataset:sales:a", "destination": 1}]]
+)
+def test_what_is_said_where_no_edge_ends_at_something_hidden_stays(path: object) -> None:
+    place = {"id": "dataset:sales:b", "description": "a plus one", "origin": "dataset:sales:a", "path": path}
+
+    assert within("sales").over(place)["description"] == "a plus one"
+
+
+def test_a_hidden_thing_is_known_again_by_its_run_only_where_that_has_no_name() -> None:
+    by_number, by_name = (
         {"run": {"id": run_id, "job": {"namespace": "vault", "name": "fill"}}}
         for run_id in ("0198f7d0-1111-7222-8333-444455556666", "pay-people-2026")
     )
@@ -165,8 +236,40 @@ def test_the_transformation_from_a_hidden_column_is_not_described() -> None:
     assert (seen["id"], seen["reason"]) == (step["destination"], "redacted")
 
 
-def test_a_runs_version_of_a_hidden_dataset_has_no_facets() -> None:
-    dataset_version = {
+def test_what_is_said_of_all_sources_of_a_column_goes_if_one_of_them_is_hidden() -> None:
+    def step(description: str) -> dict[str, str]:
+        return {"type": "DIRECT", "subtype": "AGGREGATION", "description": description}
+
+    shown = {"namespace": "sales", "name": "bills", "field": "sum"}
+    as_all, own = (
+        shown | {"transformations": [step(text), step("round")], "transformationDescription": text}
+        for text in ("sum - paid", "sum")
+    )
+    paid = {"namespace": "vault", "name": "people", "field": "paid"}
+    about_all = {"transformationDescription": "sum - paid", "transformationType": "AGGREGATION"}
+
+    with_hidden, without = (
+        within("sales").over({**about_all, "inputFields": sources}) for sources in ([None, as_all, paid, own], [as_all])
+    )
+
+    assert (with_hidden["transformationDescription"], with_hidden["transformationType"]) == ("redacted", "AGGREGATION")
+    silent = {"transformationDescription": "redacted"}
+    none, seen, _, seen_own = with_hidden["inputFields"]
+    assert none is None
+    assert seen == {**shown, "transformations": [step("redacted"), step("redacted")], **silent}
+    assert seen_own == {**own, **silent}
+    assert without == {**about_all, "inputFields": [as_all]}
+
+
+@pytest.mark.parametrize(("job", "summary"), [("job:vault:fill", "redacted, so"), ("job:sales:load", "it failed, so")])
+def test_a_summary_loses_the_words_of_its_first_finding_if_that_is_hidden(job: str, summary: str) -> None:
+    told = {"summary": "it failed, so", "findings": [{"nodeId": job, "words": "it failed"}]}
+
+    assert within("sales").over(told)["summary"] == summary
+
+
+def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
+    told = {
         "datasetVersionId": {"namespace": "vault", "name": "people", "version": "v1"},
         "facets": {"dataQualityMetrics": {"columnMetrics": {"paid": {"max": 9}}}},
     }
@@ -238,11 +341,16 @@ def test_a_restricted_column_named_like_a_key_of_the_format_hides_only_keys_of_c
     assert "name" not in (*seen["fields"], *seen["columnMetrics"])
 
 
+KEYS = [
+    *("name", "fields", "data", "id", "job", "zzcol", "facets", "words", "summary", "findings", "inEdges", "origin"),
+    *("path", "description", "before", "inputFields", "transformations", "transformationDescription"),
+    *("parentJobName", "parentJobUuid"),
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.sampled_from(["zzcol", "a zzcol b", "job:zzns:zzjob", "x"]),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["name", "fields", "data", "id", "job", "zzcol", "facets", "words"]), inner)
+        | st.dictionaries(st.sampled_from(KEYS), inner)
         | st.fixed_dictionaries(
             {"namespace": st.sampled_from(["zzns", "open"]), "name": st.just("zzname"), "more": inner}
         )
