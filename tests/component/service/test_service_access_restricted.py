@@ -220,7 +220,27 @@ def test_a_guessed_restricted_column_is_answered_like_an_unknown_column(admin: C
         assert guessed.text.replace(column, absent) == other.text
 
 
-def test_a_caller_with_leave_reads_a_restricted_column_like_any_other(admin: Caller) -> None:
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "impact?nodeId=dataset:lake:wide&column={}",
+        "impact?nodeId=datasetField:lake:wide:{}&change=rename:id",
+        "impact?nodeId=dataset:lake:wide&column=id&change=rename:{}",
+    ],
+)
+def test_a_guess_at_a_restricted_column_of_a_family_is_no_other(admin: Caller, guess: str) -> None:
+    """HBase names a column by its family, a colon and a qualifier."""
+    reader = caller(admin, "read", scopes=("*",))
+    wide = dataset("wide", "lake", schema=schema("id", "person:zz_ssn"), tags=tags("person:zz_ssn"))
+    assert post(admin, event(run={"runId": str(uuid4())}, eventType="COMPLETE", outputs=[wide])) == [201]
+
+    guessed, other = (reader("GET", f"/api/v1/{guess.format(each)}") for each in ("person:zz_ssn", "person:zz_nil"))
+
+    assert guessed.status_code == other.status_code
+    assert guessed.text.replace("zz_ssn", "zz_nil") == other.text
+
+
+def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Caller) -> None:
     trusted = caller(admin, "read", scopes=("*",), knowsRestricted=True)
     admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED")
 

@@ -38,8 +38,9 @@ from headwater.store.entries import Entry
 
 log = logging.getLogger(__name__)
 
-_COLUMNS: Final = ("column", "change")
-"""Parameters that name a column, or end with one; in `change` it follows a colon."""
+_COLUMN: Final = "column"
+_CHANGE: Final = "change"
+"""A parameter that may end with a column, after its first colon."""
 _STREAM: Final = "GET /api/v1/stream"
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
@@ -267,15 +268,18 @@ class Gate:
 
     def _without_column(self, hidden: re.Pattern[str], key: str, value: str, wrote: dict[str, str]) -> str:
         def replacement(column: re.Match[str]) -> str:
-            other = self._service.new_id()
-            wrote[other] = column[0]
-            return other
+            # Colons stay: they also separate the parts of a node id, which would be read otherwise.
+            others = {self._service.new_id(): part for part in column[0].split(":")}
+            wrote.update(others)
+            return ":".join(others)
 
         if key in NODE_IDS:
             columns = (node.column for node in self._about.requested_nodes(value) if isinstance(node, ColumnId))
             begin = min((value.rfind(column) for column in columns), default=-1)
+        elif key == _CHANGE:
+            begin = value.find(":") + 1
         else:
-            begin = value.find(":") + 1 if key in _COLUMNS else -1
+            begin = 0 if key == _COLUMN else -1
         return value if begin < 0 else value[:begin] + hidden.sub(replacement, value[begin:])
 
 
