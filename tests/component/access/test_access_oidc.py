@@ -44,10 +44,16 @@ class Identity:
         self.status = 200
         self.requests = 0
         self.url = ""
+        self.body: bytes | None = None
+        self.requests = threading.Semaphore(0)
+        self.may_answer = threading.Event()
+        self.may_answer.set()
 
     def jwks(self) -> bytes:
-        keys = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
-        return json.dumps({"keys": keys}).encode()
+        if self.body is not None:
+            return self.body
+        told = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
+        return json.dumps({"keys": told}).encode()
 
 
 @pytest.fixture
@@ -56,8 +62,11 @@ def identity() -> Iterator[Identity]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            identity.requests += 1
-            self.send_response(identity.status)
+            identity.asked += 1
+            identity.requests.release()
+            identity.may_answer.wait(60)
+            self.send_response(identity.status if self.path == "/keys" else 200)
+            self.send_header("location", "/elsewhere")
             self.end_headers()
             self.wfile.write(identity.jwks())
 
@@ -213,7 +222,47 @@ def test_a_key_that_cannot_be_read_does_not_hide_the_others(identity: Identity, 
     assert admitted(provider(identity.url), token()).name == "oidc:alice"
 
 
-def test_a_key_that_was_withdrawn_while_no_token_came_is_not_accepted_once_more(identity: Identity) -> None:
+def test_a_key_that_is_for_encryption_checks_no_signature(identity: Identity) -> None:
+    identity.keys = [{**RSA.as_dict(private=False), "use": "enc"}, EC]
+
+    with pytest.raises(UnauthenticatedError):
+        admitted(provider(identity.url), token())
+
+
+def test_keys_are_fetched_again_after_ten_minutes_and_nobody_waits_for_that(identity: Identity) -> None:
+    clock = Clock()
+    keys = provider(identity.url, clock=clock)
+
+    async def ask() -> None:
+        await keys.caller_of(token())
+        identity.may_answer.clear()
+        for later_s in (599, 1):
+            clock.now_s += later_s
+            await asyncio.wait_for(keys.caller_of(token()), 4)  # less than a fetch waits for its answer
+        both = [await asyncio.to_thread(identity.requests.acquire, timeout=30) for _ in range(2)]
+        identity.may_answer.set()
+        assert all(both)
+
+    asyncio.run(ask())
+
+
+def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) -> None:
+    """Source: OpenID Connect Core 1.0, section 10.1."""
+    identity.keys = [RSA]
+    clock = Clock()
+    keys = provider(identity.url, clock=clock)
+    unnamed = jwt.encode({"alg": "RS256"}, dict(CLAIMS), RSA)
+
+    async def ask() -> list[str]:
+        names = [(await keys.caller_of(unnamed)).name]
+        clock.now_s += 31
+        return [*names, (await keys.caller_of(unnamed)).name]
+
+    assert asyncio.run(ask()) == ["oidc:alice"] * 2
+    assert identity.asked == 1
+
+
+def test_a_key_that_was_withdrawn_while_nobody_asked_is_not_taken_once_more(identity: Identity) -> None:
     clock = Clock()
     oidc = provider(identity.url, clock=clock)
 
@@ -246,11 +295,28 @@ def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
     assert admitted(provider(identity.url, cache), token()).name == "oidc:alice"
 
 
-def test_without_any_keys_a_token_is_refused_as_unavailable(identity: Identity) -> None:
-    identity.status = 500
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, None),
+        (302, None),
+        (200, b""),
+        (200, b"[]"),
+        (200, b"{}"),
+        (200, b'{"keys": 1}'),
+        (200, b'{"keys": []}'),
+        (200, json.dumps({"keys": [RSA.as_dict(private=False)], "more": "x" * 1_000_000}).encode()),
+    ],
+    ids=["failed", "moved", "empty", "list", "no keys", "number", "none", "large"],
+)
+def test_without_any_keys_nobody_is_let_in_and_the_fault_is_not_theirs(
+    identity: Identity, status: int, body: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    identity.status, identity.body = status, body
 
     with pytest.raises(UnavailableError, match="identity provider's keys"):
         admitted(provider(identity.url), token())
+    assert [vars(each)["jwks"] for each in caplog.records if each.levelname == "WARNING"] == [identity.url]
 
 
 def test_keys_may_be_read_from_a_file(tmp_path: Path) -> None:
