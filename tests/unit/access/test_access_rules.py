@@ -46,7 +46,16 @@ def test_an_operators_rule_overrides_our_permission_and_is_named() -> None:
     assert decision == (False, ("no-payroll",))
 
 
-def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_parsed_is_refused() -> None:
+def test_a_rule_without_an_id_is_named_all_the_same() -> None:
+    policy = Policy("forbid (principal, action, resource);")
+
+    decision = policy.decide(caller("admin"), Question("read", "GET /x", "payroll", covered=True))
+
+    assert not decision.is_allowed
+    assert [type(rule) for rule in decision.rules] == [str]
+
+
+def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_read_is_refused() -> None:
     broken = Policy('forbid (principal, action, resource) when { context.nothing == "x" };')
 
     assert not broken.decide(caller("admin"), Question("read", "GET /x", "sales", covered=True)).is_allowed
@@ -62,6 +71,7 @@ def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_parsed_i
         (("s3://raw-*",), "s3://raw-1/x", True),
         (("sales",), "sales-eu", False),
         (("Sales",), "sales", False),
+        (("S3://raw-*",), "S3://raw-1", True),
         (("s3://raw",), "S3A://raw/", True),
         (("s3a://raw",), "s3://raw", True),
         (("postgres://db:5432",), "postgresql://DB", True),
