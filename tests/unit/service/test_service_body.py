@@ -1,0 +1,75 @@
+"""A request's body: read up to a limit, packed or not, however it is cut."""
+
+import asyncio
+import gzip
+from collections.abc import Sequence
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Message
+
+from headwater.service.http.body import read_body
+
+LIMIT = 1_000
+
+
+def read(chunks: Sequence[bytes], **headers: str) -> bytes:
+    left = [*chunks, b""]
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
+
+    named = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return asyncio.run(read_body(Request({"type": "http", "headers": named}, receive), LIMIT))
+
+
+def refusal(chunks: Sequence[bytes], **headers: str) -> tuple[int, str]:
+    with pytest.raises(HTTPException) as refused:
+        read(chunks, **headers)
+    return refused.value.status_code, refused.value.detail
+
+
+def each_byte(data: bytes) -> list[bytes]:
+    return [data[at : at + 1] for at in range(len(data))]
+
+
+def test_a_body_in_pieces_is_put_together() -> None:
+    assert read([b'{"a"', b":", b"1}"]) == b'{"a":1}'
+    assert read([b"a" * LIMIT]) == b"a" * LIMIT
+    assert read([]) == b""
+
+
+def test_a_packed_body_in_pieces_is_unpacked_with_all_its_members() -> None:
+    packed = gzip.compress(b'{"a"') + gzip.compress(b"") + gzip.compress(b":1}")
+
+    assert read([packed], content_encoding="gzip") == b'{"a":1}'
+    assert read(each_byte(packed), content_encoding=" X-GZIP ") == b'{"a":1}'
+    assert read([gzip.compress(b"a" * LIMIT)], content_encoding="gzip") == b"a" * LIMIT
+
+
+@pytest.mark.parametrize("missing", [1, 8, 9])
+def test_a_packed_body_without_its_end_is_refused_since_its_checksum_is_there(missing: int) -> None:
+    packed = gzip.compress(b"{}")[:-missing]
+
+    assert refusal([packed], content_encoding="gzip") == (400, "body: the gzip stream is truncated")
+    assert refusal([gzip.compress(b"{}"), packed], content_encoding="gzip")[0] == 400
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [gzip.compress(b"a" * (LIMIT + 1))],
+        [gzip.compress(b"a" * LIMIT), gzip.compress(b"a")],
+        [gzip.compress(b"")] * LIMIT,  # nothing, at great length
+    ],
+)
+def test_a_packed_body_is_bounded_packed_and_unpacked(chunks: list[bytes]) -> None:
+    assert refusal(chunks, content_encoding="gzip") == (413, f"body: larger than {LIMIT} bytes, the limit")
+
+
+@pytest.mark.parametrize(
+    ("length", "status"), [("1001", 413), ("9" * 18, 413), ("9" * 5_000, 400), ("-1", 400), ("1e3", 400), ("²", 400)]
+)
+def test_an_announced_length_is_a_number_within_the_limit(length: str, status: int) -> None:
+    assert refusal([], content_length=length)[0] == status
