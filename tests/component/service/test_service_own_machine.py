@@ -26,7 +26,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:5000", "localhost.evil.example", "127.0.0.1.evil.example"]
+    "host", ["evil.example", "evil.example:5000", "localhost.evil.example", "127.0.0.1.evil.example", ":5000"]
 )
 def test_requests_to_a_foreign_host_name_are_refused(client: TestClient, host: str) -> None:
     name = host.partition(":")[0]
@@ -54,6 +54,7 @@ def test_requests_to_names_of_this_machine_are_answered(client: TestClient, host
         {"origin": "https://evil.example"},
         {"origin": "null"},
         {"origin": "http://192.168.1.4"},
+        {"origin": "http://notlocalhost"},
         {"origin": "https://[::1"},
         {"sec-fetch-site": "cross-site"},
     ],
@@ -74,8 +75,11 @@ def test_a_foreign_page_cannot_write(client: TestClient, headers: Mapping[str, s
         {},
         {"origin": "http://localhost:5000", "sec-fetch-site": "same-origin"},
         {"origin": "http://localhost:3000", "sec-fetch-site": "same-site"},
+        {"origin": "http://localhost:3000", "sec-fetch-site": "cross-site"},
+        {"origin": "http://page.localhost:3000"},
         {"origin": "http://[::1]:5173"},
         {"origin": "https://lineage.example.org"},
+        {"host": "192.168.1.4:5000", "origin": "http://192.168.1.4:5000", "sec-fetch-site": "same-origin"},
     ],
 )
 def test_programs_and_pages_of_this_machine_can_write(client: TestClient, headers: Mapping[str, str]) -> None:
