@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.app import dataset, event, facet, schema
+from tests.support.app import START_US, dataset, event, facet, schema
 from tests.support.callers import Caller, caller, guarded
 
 SECRETS = ("bonus", "kept from all", "team-hr", "salaries")
@@ -244,3 +244,47 @@ def test_an_operators_rule_about_an_unknown_namespace_hides_nothing(tmp_path: Pa
 
         assert holder("GET", "/api/v1/events/lineage").status_code == 200
         assert holder("POST", "/api/v1-beta/graphql", json={"query": "{ d: datasets { name } }"}).status_code == 200
+
+
+PAID = {"namespace": "payroll-eu", "name": "zz_pay"}
+MENTIONS = {
+    "job": {"job": PAID},
+    "output": {"outputs": [dataset("zz_pay", "payroll-eu")]},
+    "input": {"inputs": [dataset("zz_pay", "payroll-eu")]},
+    "source of a column": {
+        "outputs": [dataset("a", columnLineage=facet(fields={"c": {"inputFields": [{**PAID, "field": "zz_paid"}]}}))]
+    },
+    "symlink": {"outputs": [dataset("a", symlinks=called("payroll-eu", "zz_pay"))]},
+    "parent": {"run": {"runId": str(uuid4()), "facets": {"parent": facet(run={"runId": str(uuid4())}, job=PAID)}}},
+    "dependency": {
+        "run": {"runId": str(uuid4()), "facets": {"jobDependencies": facet(upstream=[{"job": PAID}], downstream=[])}}
+    },
+}
+
+
+@pytest.mark.parametrize("mention", MENTIONS.values(), ids=[*MENTIONS])
+def test_what_an_operators_rule_forbids_is_hidden_however_it_was_named_also_after_a_start(
+    tmp_path: Path, mention: dict[str, Any]
+) -> None:
+    statuses, texts = [], []
+    told = event(**{"run": {"runId": str(uuid4())}, "eventType": "COMPLETE", "outputs": [dataset("a")], **mention})
+    for start_s in (0, 3_600):
+        with guarded(tmp_path, RULE, START_US + start_s * 1_000_000) as admin:
+            if not start_s:
+                assert post(admin, told) == [201]
+            holder = caller(admin, "read", scopes=("*",))
+            statuses.append(holder("GET", "/api/v1/events/lineage").status_code)
+            texts.append(holder("GET", "/api/v1/lineage?nodeId=dataset:lake:a").text)
+
+    assert statuses == [403, 403]
+    assert not [text for text in texts if "zz_" in text or "payroll" in text]
+
+
+def test_a_described_namespace_that_an_operators_rule_forbids_is_in_no_list_also_after_a_start(tmp_path: Path) -> None:
+    for start_s in (0, 3_600):
+        with guarded(tmp_path, RULE, START_US + start_s * 1_000_000) as admin:
+            if not start_s:
+                assert admin("PUT", "/api/v1/namespaces/payroll-eu", json={"ownerName": "ann"}).status_code == 200
+            holder = caller(admin, "read", scopes=("*",))
+
+            assert "payroll" not in holder("GET", "/api/v1/namespaces").text

@@ -3,9 +3,10 @@
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain, islice
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
 from headwater.access.redaction import Redactor
 from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from headwater.model.facts import Fact
+from headwater.model.facts import ControlFlow, Edit, Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, GraphNode
 from headwater.service.gate.about import NODE_IDS, OF_DATASET, OF_RUN, About, called_namespace
@@ -63,6 +64,8 @@ class Gate:
         self._keys: dict[str, api_keys.ApiKey] = {}
         self._namespaces: set[str] = set()
         """The known namespaces; maintained only if this service's own policies may forbid one."""
+        self._counted_sources = 0
+        """How many of the graph's column sources are in `_namespaces`."""
         # From the log's key, so that services that share a log have the same stand-ins.
         self._secret = hashlib.sha256(log_key.line("headwater names that are not shown\n").encode()).digest()
 
@@ -71,9 +74,10 @@ class Gate:
         graph = self._service.knowledge.graph
         self._keys = holding(graph.edits)
         if self._entrance.policy.has_more:
-            self._namespaces = {job.namespace for job in graph.jobs}.union(
-                each.namespace for each in graph.identities.names
-            )
+            nodes: Iterable[GraphNode] = chain(graph.jobs, graph.named_in_control, graph.identities.names)
+            described = (target[1] for target in graph.edits.targets("namespace"))
+            self._namespaces = {each.namespace for each in nodes}.union(described)
+            self._counted_sources = 0
         self._restricted.load()
 
     def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
@@ -89,8 +93,11 @@ class Gate:
                 *found.jobs,
                 *found.datasets,
                 *aliases,
+                *(fact.job for fact in facts if isinstance(fact, ControlFlow)),
             )
             self._namespaces.update(node.namespace for node in named)
+            edits = (fact.target for fact in facts if isinstance(fact, Edit))
+            self._namespaces.update(target[1] for target in edits if target[0] == "namespace")
         self._restricted.learned(facts, touched)
 
     async def admitted(self, request: Request, route_match: Matched | None) -> Sight:
@@ -202,9 +209,18 @@ class Gate:
     def _covers_each(self, caller: Caller, route_match: Matched) -> tuple[bool, str]:
         """Whether all namespaces may be named to a caller with full scope, by this service's own policies."""
         if self._entrance.policy.has_more:
+            self._count_sources()
             decided = (self._decided_of(caller, route_match, namespace) for namespace in self._namespaces)
             return next((each for each in decided if not each[0]), (True, ""))
         return True, ""
+
+    def _count_sources(self) -> None:
+        """Add the namespaces of what columns were made from, which only facets name; these are read on demand."""
+        edges = self._service.knowledge.graph.column_edges
+        edges.read_all()
+        sources = islice(edges.datasets.by_number, self._counted_sources, None)
+        self._namespaces.update(source.namespace for source in sources)
+        self._counted_sources = len(edges.datasets.by_number)
 
     def _decided_of(self, caller: Caller, route_match: Matched, namespace: str) -> tuple[bool, str]:
         action = (route_match.rule and route_match.rule.action) or "read"
