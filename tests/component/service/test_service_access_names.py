@@ -255,6 +255,17 @@ MENTIONS = {
         "outputs": [dataset("a", columnLineage=facet(fields={"c": {"inputFields": [{**PAID, "field": "zz_paid"}]}}))]
     },
     "symlink": {"outputs": [dataset("a", symlinks=called("payroll-eu", "zz_pay"))]},
+    "use": {
+        "job": {
+            "namespace": "etl",
+            "name": "load",
+            "facets": {
+                "lineage": facet(
+                    entries=[{"type": "JOB", "inputs": [{**PAID, "type": "DATASET", "field": "zz_paid"}]}],
+                )
+            },
+        }
+    },
     "parent": {"run": {"runId": str(uuid4()), "facets": {"parent": facet(run={"runId": str(uuid4())}, job=PAID)}}},
     "dependency": {
         "run": {"runId": str(uuid4()), "facets": {"jobDependencies": facet(upstream=[{"job": PAID}], downstream=[])}}
