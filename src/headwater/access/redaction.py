@@ -142,6 +142,10 @@ class Redactor:
         text = "\0".join((what, *name)).encode(errors="surrogatepass")
         return f"{what}-{hmac.new(self.secret, text, hashlib.sha256).hexdigest()[:12]}"
 
+    def run(self, run_id: str) -> str:
+        """The id of a hidden job's run, or its stand-in if it may be a name."""
+        return run_id if is_uuid(run_id) else self.stand_in(REDACTED, run_id)
+
     def column(self, name: str) -> str:
         """A column's name, or its stand-in."""
         return name if self.columns is None else self.columns.sub(self._for_word, name)
@@ -340,7 +344,7 @@ class _AnswerRedactor:
         if key in _NODES and text.startswith(_NODE_IDS):
             return self._text(text)
         if key in _RUN_IDS:
-            return text if is_uuid(text) else self.redactor.stand_in(REDACTED, text)
+            return self.redactor.run(text)
         is_of_another = key == _GOES_INTO and key in self.format.keys
         if is_of_another or key in _CLEAR_TEXTS or text in self.format.words.get(key, ()):
             return self._text(text)

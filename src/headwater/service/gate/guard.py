@@ -115,6 +115,8 @@ class _Redacting:
             return event
         change: dict[str, Any] = json.loads(json_text)
         if "jobs" in change:  # else it says no more than that changes were missed
+            if change["run"] and any(self._redactor.hidden(job) is not None for job in change["jobs"]):
+                change["run"] = self._redactor.run(change["run"])
             for key in ("jobs", "datasets", "schemas"):
                 change[key] = change[key] and [
                     node_id for node_id in change[key] if self._redactor.hidden(node_id) is None
