@@ -7,6 +7,7 @@ import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 
-from headwater.access.callers import Caller
+from headwater.access.callers import Caller, Grant
 from headwater.access.config import OidcConfig
 from headwater.access.key_set import ProviderKeys
 from headwater.access.oidc import Provider
@@ -149,6 +150,8 @@ def test_a_token_of_the_provider_gives_the_caller_their_name_and_grant(
         ({"exp": None}, "exp"),
         ({"nbf": NOW_S + 61}, "nbf"),
         ({"sub": None}, "sub"),
+        ({"sub": ""}, "sub"),
+        ({"sub": ["alice"]}, "sub"),
     ],
 )
 def test_a_token_with_a_wrong_claim_is_refused_and_the_claim_is_named(
@@ -156,6 +159,33 @@ def test_a_token_with_a_wrong_claim_is_refused_and_the_claim_is_named(
 ) -> None:
     with pytest.raises(UnauthenticatedError, match=message):
         admitted(provider(identity.url), token(**claims))
+
+
+READER = Grant(frozenset({"read"}), ("sales*", "lake"))
+
+
+@pytest.mark.parametrize(
+    ("claims", "grant"),
+    [
+        ({}, READER),
+        ({"headwater_nodes": "edge-1 edge-2"}, replace(READER, nodes=("edge-1", "edge-2"))),
+        ({"headwater_nodes": []}, replace(READER, nodes=())),
+        ({"headwater_nodes": 7}, replace(READER, nodes=())),
+        ({"headwater_restricted": True}, replace(READER, knows_restricted=True)),
+        ({"headwater_restricted": "true"}, READER),
+        ({"headwater_scopes": ["sales*", 7, None, "*"]}, replace(READER, scopes=("sales*", "*"))),
+        ({"headwater_scopes": {"lake": True}}, replace(READER, scopes=())),
+        ({"headwater_scopes": None}, replace(READER, scopes=())),
+        ({"headwater_roles": "steward read"}, replace(READER, roles=frozenset({"read", "steward"}))),
+        ({"headwater_roles": None}, replace(READER, roles=frozenset())),
+    ],
+)
+def test_a_claim_grants_what_it_says_and_one_of_another_form_nothing(
+    identity: Identity, claims: dict[str, object], grant: Grant
+) -> None:
+    identity.keys = [ED]
+
+    assert admitted(provider(identity.url), token(ED, "Ed25519", **claims)).grant == grant
 
 
 def test_clocks_may_be_a_minute_apart(identity: Identity) -> None:
