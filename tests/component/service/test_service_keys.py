@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from headwater.access.entrance import Entrance
+from headwater.access.policy import Policy
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import read_jwks
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import START_US, Response, event, get, serving
+from tests.support.app import START_US, Answer, event, get, serving
+from tests.support.callers import caller, operator
 
 NODE = "11111111-1111-1111-1111-111111111111"
 KEY = NodeKey.from_seed(NODE, bytes(32))
@@ -174,6 +177,21 @@ def test_a_refused_event_is_retriable_while_its_key_is_unknown_and_not_once_it_i
     post_statement(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
 
     assert (unknown, may_come_later()) == (True, False)
+
+
+def test_a_sender_for_a_node_alone_is_told_the_same_of_its_nodes_key(tmp_path: Path, tokens: Path) -> None:
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, tokens=tokens, entrance=Entrance(Policy())) as client:
+        sender = caller(operator(client), "ingest", nodes=[NODE])
+        raw = sign_event(json.dumps(event()).encode(), KEY)
+
+        unknown = sender("POST", "/api/v1/lineage", content=raw)
+        enrol(client, KEY, token(tokens))
+        state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
+        revoked = sender("POST", "/api/v1/lineage", content=raw)
+
+    assert [answer.status_code for answer in (unknown, revoked)] == [403, 403]
+    assert [answer.json()["retriable"] for answer in (unknown, revoked)] == [True, False]
 
 
 @pytest.mark.parametrize("reason", ["", " "])
