@@ -117,14 +117,19 @@ class Identities:
                 self._claim(fact.name, fact.alias, fact.evidence, fact.seen)
 
     def add_catalog_entry(self, fact: CatalogEntry) -> None:
-        """Add that a dataset is a table of a catalog: all names of that table are one dataset."""
+        """Add that a dataset is a table of a catalog: all names of that table are one dataset.
+
+        A loose name has no table: elsewhere it may mean another dataset.
+        """
         self._note_for_good(fact.dataset)
+        if _is_loose(fact.dataset):
+            return
         self._claim(DatasetId("", f"{fact.catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
         self._join_all(self._catalogs.add_entry(fact))
 
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
         """Add how an engine resolves the first part of its names: applies to names known now and later."""
-        self._join_all(self._catalogs.add_engine(fact, self._known))
+        self._join_all(self._catalogs.add_engine(fact, self._known - self._loose))
 
     def add_mention(self, name: DatasetId) -> None:
         """Add a quarantined name, which evidence may resolve."""
@@ -141,9 +146,9 @@ class Identities:
             case Alias(name=name, alias=alias):
                 joined = () if self._is_nothing_new(fact) else (name, alias)
             case CatalogEntry():
-                joined = self._catalogs.would_enter(fact)
+                joined = () if _is_loose(fact.dataset) else self._catalogs.would_enter(fact)
             case EngineCatalog():
-                joined = self._catalogs.would_resolve(fact, self._known)
+                joined = self._catalogs.would_resolve(fact, self._known - self._loose)
         return frozenset(each for name in joined for each in (name, *self.members(name)) if each.namespace)
 
     def _is_nothing_new(self, fact: Alias) -> bool:

@@ -190,8 +190,22 @@ def test_a_table_in_flinks_memory_is_the_only_topic_with_that_name() -> None:
     assert set(identities_of([aliased(first, IN_MEMORY)]).members(IN_MEMORY)) == {first, IN_MEMORY}
 
 
-def test_topics_with_the_same_name_in_flinks_memory_are_not_one() -> None:
-    first, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
+@pytest.mark.parametrize(
+    "steps", [*permutations([aliased(NAMES[0], IN_MEMORY), entered(IN_MEMORY, "s3://l"), noted(INCOMPLETE)])]
+)
+def test_a_table_in_the_memory_of_flink_is_no_table_of_a_catalog(steps: Iterable[Step]) -> None:
+    at_its_place = entered(NAMES[1], "s3://l", "lake")
+
+    identities = identities_of([*steps, at_its_place])
+
+    assert {*identities.members(NAMES[0])} == {*identities.members(IN_MEMORY)} == {NAMES[0], IN_MEMORY}
+    assert {*identities.members(NAMES[1])} == {NAMES[1]}
+    assert {*identities.members(INCOMPLETE)} == {INCOMPLETE}
+    assert identities.would_join(CatalogEntry(IN_MEMORY, Catalog("hadoop", "x", "", "s3://l"), "s.t", SEEN)) == set()
+
+
+def test_topics_that_programs_of_flink_call_by_one_name_in_memory_are_not_one() -> None:
+    one, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
 
     identities = identities_of([aliased(first, IN_MEMORY), aliased(other, IN_MEMORY)])
 
@@ -366,7 +380,18 @@ def test_an_engines_table_is_the_table_of_its_configured_catalog_in_any_order(or
     assert link.reason == "configuration"
 
 
-def test_a_metastore_is_the_same_with_and_without_its_fallback_addresses() -> None:
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_name_of_the_memory_of_flink_is_no_engines_table_in_any_order(order: Iterable[int]) -> None:
+    in_memory, table = DatasetId(IN_TRINO.namespace, "default_catalog.s.t"), DatasetId("s3://wh", "s/t")
+    steps = [noted(in_memory), configured("s3://wh", "default_catalog"), entered(table, "s3://wh", "spark")]
+
+    identities = identities_of(steps[at] for at in order)
+
+    assert {*identities.members(in_memory)} == {in_memory}
+    assert {*identities.members(table)} == {table}
+
+
+def test_a_metastore_is_the_same_whether_those_that_stand_in_for_it_are_told_or_not() -> None:
     first, table = "thrift://m1:9083", DatasetId("s3://wh", "s.db/t")
     engine_catalog = EngineCatalog(TRINO, "lake", Catalog("hive", "", first, ""), NO_NAMES, SEEN)
     entry = CatalogEntry(table, Catalog("hive", "spark", f"{first},thrift://m2:9083", "s3://wh"), "s.t", SEEN)
