@@ -6,24 +6,29 @@ import pytest
 
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import CatalogEntry
+from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Fact, Renaming
 
 BASE = "https://example.org/producer"
 
 
-def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop") -> list[str]:
-    """The tables of a dataset with a `catalog` facet."""
-    catalog = {"framework": "iceberg", "type": kind, "name": "ice", "warehouseUri": warehouse}
+def told(namespace: str, name: str, **facets: object) -> tuple[Fact, ...]:
+    """The facts of an event whose output is this dataset."""
     body = {
         "eventType": "COMPLETE",
         "eventTime": "2026-05-22T14:23:11Z",
         "producer": BASE,
         "run": {"runId": "0198f7d0-0000-7000-8000-000000000001"},
         "job": {"namespace": "etl", "name": "load"},
-        "outputs": [{"namespace": namespace, "name": name, "facets": {"catalog": catalog}}],
+        "outputs": [{"namespace": namespace, "name": name, "facets": facets}],
     }
-    all_facts = facts(parse_event(json.dumps(body).encode()))
-    return [fact.table for fact in all_facts if isinstance(fact, CatalogEntry)]
+    return facts(parse_event(json.dumps(body).encode()))
+
+
+def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop", **facets: object) -> list[str]:
+    """The tables that a dataset with a `catalog` facet is told to be."""
+    catalog = {"framework": "iceberg", "type": kind, "name": "ice", "warehouseUri": warehouse}
+    found = told(namespace, name, **{"catalog": catalog, **facets})
+    return [fact.table for fact in found if isinstance(fact, CatalogEntry)]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +73,7 @@ def test_a_table_is_recognized_by_its_place_in_any_spelling(warehouse: str, name
         ("dbfs:/wh", "dbfs://work", "/wh/db/t"),
         ("file:/wh", "file", "/t"),
         ("", "s3://lake", "t"),
+        ("", "/data", "t"),
     ],
 )
 def test_a_place_elsewhere_or_not_of_a_table_in_a_database_gives_no_table(
@@ -79,3 +85,50 @@ def test_a_place_elsewhere_or_not_of_a_table_in_a_database_gives_no_table(
 def test_hive_and_glue_have_a_suffix_on_a_databases_folder_and_others_do_not() -> None:
     assert tables("s3://lake", "sales.db/o", "s3a://lake/", "glue") == ["sales.o"]
     assert tables("s3://lake", "sales.db/o", "s3a://lake/", "hadoop") == ["sales.db.o"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "symlink", "table"),
+    [
+        ("TABLE", "sales.orders", "sales.orders"),
+        ("TABLE", "table/sales/orders", "sales.orders"),
+        ("TABLE", "ice.sales.orders", "sales.orders"),
+        ("TABLE", "ice.orders", "ice.orders"),
+        ("LOCATION", "sales.orders", "db.t"),
+    ],
+)
+def test_the_table_is_that_of_the_symlink_without_the_catalogs_name_wherever_it_lies(
+    kind: str, symlink: str, table: str
+) -> None:
+    symlinks = {"identifiers": [{"namespace": "ice", "name": symlink, "type": kind}]}
+
+    assert tables("s3://lake", "wh/db/t", "s3://lake/wh", symlinks=symlinks) == [table]
+
+
+@pytest.mark.parametrize("lacking", ["type", "name"])
+def test_a_catalog_without_a_type_or_a_name_has_no_tables(lacking: str) -> None:
+    catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3://lake/wh"}
+
+    assert tables("s3://lake", "wh/db/t", "", catalog=catalog) == ["db.t"]
+    assert tables("s3://lake", "wh/db/t", "", catalog={**catalog, lacking: ""}) == []
+
+
+@pytest.mark.parametrize(("namespace", "is_told"), [("s3://lake", True), ("", False)])
+def test_what_a_dataset_without_a_namespace_is_in_a_catalog_is_not_taken(namespace: str, is_told: bool) -> None:
+    catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3://lake"}
+    symlinks = {"identifiers": [{"namespace": "ice", "name": "db.t", "type": "TABLE"}]}
+
+    found = told(namespace, "db/t", catalog=catalog, symlinks=symlinks, headwater_engine_catalog=catalog)
+
+    assert any(isinstance(fact, CatalogEntry) for fact in found) is is_told
+    assert any(isinstance(fact, EngineCatalog) for fact in found) is is_told
+
+
+@pytest.mark.parametrize("state", ["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"])
+def test_a_former_name_is_taken_from_a_rename_only(state: str) -> None:
+    former = {"namespace": "lake", "name": "old"}
+
+    found = told("lake", "new", lifecycleStateChange={"lifecycleStateChange": state, "previousIdentifier": former})
+
+    assert [fact.former.name for fact in found if isinstance(fact, Renaming)] == ["old"] * (state == "RENAME")
+    assert not any(isinstance(fact, Alias) for fact in found)
