@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.model.credentials import may_hold_secrets, without_credentials, without_secrets
+from headwater.model.credentials import may_hold_secrets, without_credentials, without_secrets, without_secrets_in
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,17 @@ def test_an_address_loses_only_its_user_and_secrets(url: str, cleaned: str) -> N
         ("https://x.blob.core.windows.net/c/a?sp=r&sig=abc%3D&se=1", "https://x.blob.core.windows.net/c/a?sp=r&se=1"),
         ("https://example.org/a?page=2&access_token=s3cret#b", "https://example.org/a?page=2"),
         ("Protocol=https;AccountName=x;AccountKey=s3cret==;", "Protocol=https;AccountName=x"),
+        ("https://example.org/a?contraseña_password=s3cret&пароль-token=s3cret", "https://example.org/a"),
         (
             "cannot open 'jdbc:postgresql://db/x?password=s3cret', try again",
             "cannot open 'jdbc:postgresql://db/x', try again",
         ),
     ],
 )
-def test_a_text_loses_the_passwords_in_its_addresses(text: str, cleaned: str) -> None:
-    assert without_secrets(text) == cleaned
-    assert without_secrets(cleaned) == cleaned
+def test_what_others_tell_loses_the_passwords_in_its_addresses(told: str, kept: str) -> None:
+    assert without_secrets(told) == kept
+    assert without_secrets(kept) == kept
+    assert may_hold_secrets(json.dumps({"told": told}).encode())
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,21 @@ def test_a_text_loses_the_passwords_in_its_addresses(text: str, cleaned: str) ->
 )
 def test_a_text_without_a_password_is_unchanged(text: str) -> None:
     assert without_secrets(text) == text
+
+
+def test_a_password_is_looked_for_in_json_with_and_without_escapes() -> None:
+    told = {"told": "x://db/?пароль_password=s3cret"}
+
+    assert may_hold_secrets(json.dumps(told).encode())
+    assert may_hold_secrets(json.dumps(told, ensure_ascii=False).encode())
+    assert may_hold_secrets(rb'{"told": "x://ann:s3cret\u0040db"}')
+    assert not may_hold_secrets(b'{"told": "x://db/?page=2", "by": "ann@db", "signature": "pw=="}')
+
+
+def test_of_a_json_value_only_the_texts_in_it_change() -> None:
+    told = {"s3://a:b@c": ["s3://a:b@c", {"uri": "s3://a:b@c"}, 7, 0.5, True, None]}
+
+    assert without_secrets_in(told) == {"s3://a:b@c": ["s3://c", {"uri": "s3://c"}, 7, 0.5, True, None]}
 
 
 @given(st.text(alphabet="@:/?;&=()#[]{} abjdbc%3A.password,", max_size=60))
