@@ -207,7 +207,7 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
         producer=body["producer"],
         event_type=cast(EventType, (body.get("eventType") or "OTHER").upper()),
         run_id=run_id_of(run["runId"]),
-        job=JobId(job["namespace"], job["name"]),
+        job=JobId.sanitized(job["namespace"], job["name"]),
         run_facets=run.get("facets") or NO_FACETS,
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
@@ -220,7 +220,7 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any], lacking: tuple
     return JobEvent(
         raw=raw,
         stamp=stamp,
-        job=JobId(job["namespace"], job["name"]),
+        job=JobId.sanitized(job["namespace"], job["name"]),
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
@@ -230,9 +230,8 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any], lacking: tuple
 
 def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
     of_direction = dataset.get("inputFacets") or dataset.get("outputFacets") or NO_FACETS
-    return DatasetRef(
-        DatasetId(dataset["namespace"], dataset["name"]), dataset.get("facets") or NO_FACETS, of_direction
-    )
+    name = DatasetId.sanitized(dataset["namespace"], dataset["name"])
+    return DatasetRef(name, dataset.get("facets") or NO_FACETS, of_direction)
 
 
 def _stamp(time: datetime, raw: bytes) -> Stamp:

@@ -89,7 +89,27 @@ def test_an_events_kind_is_decided_by_its_members_and_a_stated_run_event_can_lac
     assert getattr(parsed, "lacking", None) == lacking
 
 
-def test_a_state_can_be_in_lower_case() -> None:
+@pytest.mark.parametrize(
+    "place",
+    ["jdbc:postgresql://ann:s3cret@db/shop", "jdbc:oracle:thin:ann@db/shop", "jdbc:db2://db:50000/shop;password="],
+)
+def test_a_node_has_one_name_in_every_kind_of_event_whatever_user_its_address_names(place: str) -> None:
+    node = {"namespace": place, "name": "orders"}
+    of_run = json.dumps(event(job=node, outputs=[node])).encode()
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+
+    runs = [_plain(of_run), _any(of_run)]
+    job, dataset = read({**static, "job": node, "outputs": [node]}), read({**static, "dataset": node})
+
+    assert isinstance(job, JobEvent)
+    assert isinstance(dataset, DatasetEvent)
+    reports = [each for each in (*runs, job) if isinstance(each, RunEvent | JobEvent)]
+    assert {each.job for each in reports} == {JobId.sanitized(place, "orders")}
+    assert {dataset.dataset.id, *(each.outputs[0].id for each in reports)} == {DatasetId.sanitized(place, "orders")}
+    assert len(reports) == 3
+
+
+def test_a_state_may_be_written_in_small_letters() -> None:
     parsed = read(event(eventType="complete"))
 
     assert isinstance(parsed, RunEvent)
