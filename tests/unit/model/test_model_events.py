@@ -90,6 +90,37 @@ def test_an_events_kind_is_decided_by_its_members_and_a_stated_run_event_can_lac
 
 
 @pytest.mark.parametrize(
+    ("told", "lacking"),
+    [(["job"], ("run",)), (["dataset"], ()), (["job", "dataset"], ())],
+)
+def test_an_event_of_a_job_with_a_state_and_without_a_run_lacks_one(told: list[str], lacking: tuple[str, ...]) -> None:
+    node = {"namespace": "production", "name": "orders"}
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer", "eventType": "START"}
+
+    parsed = read({**static, **dict.fromkeys(told, node)})
+
+    assert isinstance(parsed, JobEvent | DatasetEvent)
+    assert parsed.lacking == lacking
+
+
+def test_a_password_in_a_facet_is_kept_in_the_bytes_alone() -> None:
+    uri = {"uri": "postgres://ann:s3cret@db/shop"}
+    node = {"namespace": "lake", "name": "orders", "facets": {"dataSource": uri}}
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+    of_run = json.dumps(event(outputs=[node])).encode()
+
+    runs = [_plain(of_run), _any(of_run)]
+    dataset = read({**static, "dataset": node})
+
+    assert isinstance(dataset, DatasetEvent)
+    assert b"s3cret" in dataset.raw
+    assert dataset.dataset.facets == {"dataSource": {"uri": "postgres://db/shop"}}
+    for each in runs:
+        assert isinstance(each, RunEvent)
+        assert each.outputs[0].facets == dataset.dataset.facets
+
+
+@pytest.mark.parametrize(
     "place",
     ["jdbc:postgresql://ann:s3cret@db/shop", "jdbc:oracle:thin:ann@db/shop", "jdbc:db2://db:50000/shop;password="],
 )
