@@ -197,6 +197,14 @@ def test_below_a_hundred_levels_types_are_compared_as_text() -> None:
     assert fit(nested("int", 101), nested("integer", 101)) == "unreadable"
 
 
+@pytest.mark.parametrize("depth", [99, 100, 101, 150])
+def test_what_stands_beside_a_deep_type_is_compared_as_any_other(depth: int) -> None:
+    deep = "array<" * depth + "int" + ">" * depth
+
+    assert fit(f"struct<a: {deep}, b: int>", f"struct<a: {deep}, b: bigint>") == "promoted"
+    assert fit(f"map<string, struct<a: {deep}, b: int>>", f"map<string, struct<a: {deep}, b: text>>") == "unreadable"
+
+
 @given(st.text('<>()[],: abint`"', max_size=40), st.text('<>()[],: abint`"', max_size=40))
 def test_any_two_types_can_be_compared_and_any_equals_itself(first: str, other: str) -> None:
     fit(first, other)
