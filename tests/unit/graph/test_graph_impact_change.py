@@ -106,6 +106,7 @@ def test_types_are_compared_across_engines_spellings(before: str, after: str, ex
         ("struct<a:int,b:string>", "row(a integer, b varchar)", "same"),
         ("struct<a:int,b:string>", 'ROW<`a` INT, "b" STRING>', "same"),
         ("struct<a:int,b:string>", "struct<b:string,a:int>", "same"),
+        ("struct<key:int>", "struct<key:bigint>", "promoted"),
         ("struct<a:int,b:string>", "struct<a:int,b:boolean>", "unreadable"),
         ("struct<a:int>", "struct<a:int,b:string>", "promoted"),
         ("struct<a:int,b:string>", "struct<a:int>", "unreadable"),
