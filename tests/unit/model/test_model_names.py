@@ -38,6 +38,19 @@ def test_ports_and_schemes_belong_to_the_namespace() -> None:
     )
 
 
+def test_of_the_readings_of_a_column_the_first_has_the_shortest_column_and_the_longest_namespace() -> None:
+    found = [reading.node for reading in readings("datasetField:kafka://k:9092:orders:id")]
+
+    assert found == [
+        (("kafka://k:9092", "orders"), "id"),
+        (("kafka://k", "9092:orders"), "id"),
+        (("kafka", "//k:9092:orders"), "id"),
+        (("kafka://k", "9092"), "orders:id"),
+        (("kafka", "//k:9092"), "orders:id"),
+        (("kafka", "//k"), "9092:orders:id"),
+    ]
+
+
 @pytest.mark.parametrize(
     "node_id", ["", "bogus", "dataset:", "dataset:only-one-part", "job:x", "datasetField:a:b", "x:a:b"]
 )

@@ -35,6 +35,8 @@ from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table,
         ("S3://bucket/Key//two", "s3://bucket", "Key//two"),
         ("gs://bucket/warehouse", "gs://bucket", "warehouse"),
         ("hdfs://namenode:8020/warehouse/location", "hdfs://namenode:8020", "/warehouse/location"),
+        ("hdfs://namenode:8020", "hdfs://namenode:8020", "/"),
+        ("hdfs://namenode:8020/", "hdfs://namenode:8020", "/"),
         ("dbfs:/mnt/raw", "dbfs", "/mnt/raw"),
         (
             "abfss://container@account.dfs.core.windows.net/warehouse/",
