@@ -24,8 +24,6 @@ DEFAULT_KAFKA_PORT: Final = 9092
 HOST: Final = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
 """A host name, an IPv4 address or an IPv6 address in brackets, as a regular expression."""
 
-FILE_URL: Final = re.compile(r"file:/*")
-"""The start of a local file's URL: any number of slashes means the same."""
 S3_SCHEMES: Final = frozenset({"s3", "s3a", "s3n"})
 """Includes Hadoop's schemes for S3, which all mean the same store."""
 

@@ -8,11 +8,13 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.model.names import DatasetId
-from headwater.model.naming import FILE_URL, S3_SCHEMES, first_address
+from headwater.model.naming import S3_SCHEMES, first_address
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGNORECASE)
 _PORT: Final = re.compile(r":(?P<port>\d+|none)$")
 """`none` is Python's, which OpenLineage's integration for Airflow wrote into names."""
+_FILE_URL: Final = re.compile(r"file:(?!//[^/])/*|file://localhost(?:/+|\Z)")
+"""The start of a file's URL on this host, with any number of slashes but two: another host follows these (RFC 8089)."""
 _DBFS: Final = re.compile(r"dbfs(:/*)?")
 _DBFS_URL: Final = re.compile(r"dbfs:(?:/|/{3,})(?!/)")
 """The start of a file's URL in a workspace's own DBFS; after two slashes comes the workspace instead."""
@@ -88,7 +90,7 @@ def normal_namespace(namespace: str) -> str:
 
 def _normal_namespace(namespace: str) -> tuple[str, str]:
     """The namespace in that form, and its scheme, which is empty where it has none that is known."""
-    if namespace == "file" or FILE_URL.fullmatch(namespace):
+    if namespace == "file" or _FILE_URL.fullmatch(namespace):
         return "file", "file"
     if _DBFS.fullmatch(namespace):
         return "dbfs", "dbfs"
@@ -123,7 +125,7 @@ def normal_uri(uri: str) -> str:
     >>> normal_uri("thrift://m1:9083,thrift://m2:9083")
     'thrift://m1:9083'
     """
-    for scheme, beginning in (("file", FILE_URL), ("dbfs", _DBFS_URL)):
+    for scheme, beginning in (("file", _FILE_URL), ("dbfs", _DBFS_URL)):
         if (found := beginning.match(uri)) is not None:
             return f"{scheme}:/{uri[found.end() :].rstrip('/')}"
     return normal(DatasetId(first_address(uri), "/")).namespace
@@ -136,4 +138,4 @@ def normal_place(name: DatasetId) -> str:
     ('s3://lake/raw/orders', 'file:/data/orders')
     """
     namespace, path = normal(name)
-    return f"{namespace}:/{path.lstrip('/')}" if namespace in ("file", "dbfs") else f"{namespace}/{path}"
+    return f"{namespace}{':/' if namespace in ('file', 'dbfs') else '/'}{path.lstrip('/')}"

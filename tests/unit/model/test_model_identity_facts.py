@@ -54,6 +54,9 @@ def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop", **fa
         ("file:///wh/", "file", "/wh/db/t"),
         ("file:/wh", "file:///", "/wh/db/t/"),
         ("file:///", "file", "/db/t"),
+        ("file://localhost/wh", "file", "/wh/db/t"),
+        ("file:///wh", "file://localhost", "/wh/db/t"),
+        ("file://nas/wh", "file://nas", "/wh/db/t"),
     ],
 )
 def test_a_table_is_recognized_by_its_place_in_any_spelling(warehouse: str, namespace: str, name: str) -> None:
@@ -72,6 +75,8 @@ def test_a_table_is_recognized_by_its_place_in_any_spelling(warehouse: str, name
         ("s3://lake/wh", "lake", "t"),
         ("dbfs:/wh", "dbfs://work", "/wh/db/t"),
         ("file:/wh", "file", "/t"),
+        ("file://nas/wh", "file", "/nas/wh/db/t"),
+        ("file:///nas/wh", "file://nas", "/wh/db/t"),
         ("", "s3://lake", "t"),
         ("", "/data", "t"),
     ],
