@@ -1,0 +1,126 @@
+"""Which facts an event gives, by kind."""
+
+import json
+from typing import Any, TypeVar
+
+import pytest
+
+from headwater.model.events import RunEvent, parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import (
+    ChainLink,
+    Ending,
+    FacetReport,
+    Fact,
+    ObservedFacet,
+    ParentRun,
+    Quarantined,
+    RunFacet,
+    RunOfJob,
+    RunTimes,
+    UseEvidence,
+)
+from headwater.model.names import JobId
+from headwater.model.nodes import Arrival
+from headwater.signing.chain import Link
+from tests.support.app import dataset, event, facet
+from tests.support.chains import NODE, heartbeat, in_place
+
+EPOCH = "018f0000-0000-7000-8000-000000000001"
+RUN, ROOT = "0198f7d0-0000-7000-8000-000000000001", "0198f7d0-0000-7000-8000-000000000002"
+FactT = TypeVar("FactT", bound=Fact)
+
+
+def told(kind: type[FactT], body: dict[str, Any], arrival: Arrival | None = None) -> list[FactT]:
+    """The facts of one kind that the event gives."""
+    parsed = parse_event(json.dumps(body).encode())
+    assert isinstance(parsed, RunEvent)
+    return [fact for fact in facts(parsed, arrival) if isinstance(fact, kind)]
+
+
+def test_an_event_with_a_place_in_a_chain_keeps_its_other_facets() -> None:
+    run = {"runId": RUN, "facets": {"nominalTime": facet(nominalStartTime="2026-05-22T14:00:00Z")}}
+    chained = json.loads(in_place(event(run=run), Link(NODE, EPOCH, 0, None)).raw)
+
+    names = [each.name for each in told(RunFacet, chained, Arrival(7, "ok"))]
+
+    assert sorted(names) == ["nominalTime", "signature"]
+    assert [link.node for link in told(ChainLink, chained, Arrival(7, "ok"))] == [NODE]
+    assert told(ChainLink, chained) == []
+
+
+def test_a_heartbeat_tells_of_its_node_and_of_no_run() -> None:
+    parsed = parse_event(heartbeat(EPOCH, 0, None).raw)
+
+    found = facts(parsed, Arrival(7, "ok"))
+
+    assert [type(fact) for fact in found] == [ChainLink]
+
+
+def test_every_report_of_a_schema_is_kept_and_of_most_other_facets_the_last() -> None:
+    facets = {name: facet(x=1) for name in ("schema", "version", "documentation", "dataQualityMetrics")}
+
+    body = event(outputs=[dataset("orders", **facets)])
+
+    assert {each.name for each in told(FacetReport, body)} == {"schema", "version", "dataQualityMetrics"}
+    assert {each.name for each in told(ObservedFacet, body)} == facets.keys()
+
+
+@pytest.mark.parametrize("namespace", ["", "lake"])
+def test_what_a_lineage_facet_describes_without_a_namespace_is_in_quarantine(namespace: str) -> None:
+    entry = {"type": "DATASET", "namespace": namespace, "name": "orders", "inputs": []}
+    body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
+
+    found = [(each.direction, each.namespace, each.name) for each in told(Quarantined, body)]
+
+    assert found == ([] if namespace else [("output", "", "orders")])
+    assert told(UseEvidence, body) == []
+
+
+def test_what_a_declaration_names_without_a_namespace_is_in_quarantine_and_what_it_names_whole_is_not() -> None:
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+    ends = [{"namespace": "", "name": "orders"}, {"namespace": "lake", "name": "orders"}, {"namespace": "", "name": ""}]
+    body = {**static, "job": {"namespace": "etl", "name": "load"}, "outputs": ends}
+
+    found = [fact for fact in facts(parse_event(json.dumps(body).encode())) if isinstance(fact, Quarantined)]
+
+    assert [(each.subject, each.direction, each.namespace, each.name) for each in found] == [
+        ("job:etl:load", "output", "", "orders"),
+        ("job:etl:load", "output", "", ""),
+    ]
+
+
+def test_what_a_job_uses_itself_is_evidence_of_use() -> None:
+    entry = {"type": "JOB", "inputs": [{"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}]}
+    body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
+
+    assert len(told(UseEvidence, body)) == 1
+
+
+@pytest.mark.parametrize("is_inferred", [False, True])
+def test_an_end_that_was_inferred_from_silence_is_no_report_of_an_end(is_inferred: bool) -> None:
+    run = {"runId": RUN, "facets": {"headwater_run": facet(isInferred=is_inferred)}}
+    body = event(eventType="ABORT", run=run)
+
+    (times,) = told(RunTimes, body)
+
+    assert [each.state for each in told(Ending, body)] == ([] if is_inferred else ["ABORT"])
+    assert times.state[0] == told(RunTimes, event(eventType="RUNNING" if is_inferred else "FAIL"))[0].state[0]
+    assert times.started_us is None
+
+
+def test_a_parent_that_is_named_whole_is_taken_and_one_that_was_deleted_or_named_in_part_is_not() -> None:
+    whole = {"run": {"runId": ROOT.upper()}, "job": {"namespace": "etl", "name": "dag"}}
+
+    def parts(**facets: object) -> tuple[ParentRun | None, ParentRun | None]:
+        (found,) = told(RunOfJob, event(run={"runId": RUN, "facets": facets}))
+        return found.parent, found.root
+
+    dag = ParentRun(ROOT, JobId("etl", "dag"))
+    assert parts(parent=facet(**whole)) == (dag, None)
+    assert parts(parentRun=facet(**whole)) == (dag, None)
+    assert parts(parent=facet(**whole, root=whole)) == (dag, dag)
+    assert parts(parent=facet(**whole, root={"run": {"runId": ROOT}})) == (dag, None)
+    assert parts(parent=facet(**whole, _deleted=True)) == (None, None)
+    for partly in ({"run": {}}, {"run": {"runId": ""}}, {"job": {"namespace": "etl"}}, {"job": None}):
+        assert parts(parent=facet(**{**whole, **partly})) == (None, None)
