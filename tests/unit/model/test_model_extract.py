@@ -9,6 +9,10 @@ from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import (
     ChainLink,
+    Content,
+    Declaration,
+    DeclaredShape,
+    DeclaredTimes,
     Ending,
     FacetReport,
     Fact,
@@ -88,6 +92,54 @@ def test_what_a_declaration_names_without_a_namespace_is_in_quarantine_and_what_
         ("job:etl:load", "output", "", "orders"),
         ("job:etl:load", "output", "", ""),
     ]
+
+
+def test_a_declared_input_has_its_own_facets_and_those_of_its_reading_that_it_lacks_but_no_lineage() -> None:
+    own, of_reading, quality = facet(x="own"), facet(x="of reading"), facet(x="quality")
+    lineage = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "raw", "field": "id"}]}})
+    read = {"dataQualityMetrics": quality, "schema": of_reading, "columnLineage": lineage}
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+    side = [{**dataset("orders", schema=own), "inputFacets": read}]
+    body = {**static, "job": {"namespace": "etl", "name": "load"}, "inputs": side}
+
+    found = facts(parse_event(json.dumps(body).encode()))
+
+    contents = {fact.digest: json.loads(fact.body) for fact in found if isinstance(fact, Content)}
+    (declared,) = (contents[fact.content] for fact in found if isinstance(fact, Declaration))
+    facets = declared["inputs"][0]["facets"]
+    assert {name: contents[bytes.fromhex(digest)] for name, digest in facets.items()} == {
+        "schema": own,
+        "dataQualityMetrics": quality,
+    }
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "kinds"),
+    [
+        ("", "", [Quarantined]),
+        ("", "orders", [Quarantined, Content, Declaration, DeclaredTimes, DeclaredShape]),
+        ("lake", "orders", [Content, Declaration, DeclaredTimes, DeclaredShape]),
+    ],
+)
+def test_a_declared_dataset_without_a_namespace_is_in_quarantine_and_without_a_name_nothing_else(
+    namespace: str, name: str, kinds: list[type]
+) -> None:
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+    body = {**static, "dataset": {"namespace": namespace, "name": name}}
+
+    assert [type(fact) for fact in facts(parse_event(json.dumps(body).encode()))] == kinds
+
+
+def test_a_declared_dataset_names_the_jobs_that_make_it_with_their_runs() -> None:
+    makers = [{"type": "JOB", "namespace": "etl", "name": "load", "runId": run_id} for run_id in (RUN, None)]
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+    body = {**static, "dataset": dataset("orders", lineage=facet(inputs=makers))}
+
+    found = facts(parse_event(json.dumps(body).encode()))
+
+    contents = {fact.digest: json.loads(fact.body) for fact in found if isinstance(fact, Content)}
+    (declared,) = (contents[fact.content] for fact in found if isinstance(fact, Declaration))
+    assert declared["jobs"] == [["etl", "load"], ["etl", "load", RUN]]
 
 
 def test_what_a_job_uses_itself_is_evidence_of_use() -> None:
