@@ -7,10 +7,10 @@ import pytest
 
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.facts import ChainLink
-from headwater.model.nodes import Arrival, chain_link, is_of_node
+from headwater.model.nodes import ERASED_HASH, Arrival, chain_link, is_of_node
 from headwater.signing.chain import Link
 from tests.support.app import event
-from tests.support.chains import KEY, NODE, heartbeat, in_place
+from tests.support.chains import KEY, NODE, erased, heartbeat, in_place
 
 EPOCH = "018f0000-0000-7000-8000-000000000001"
 HASH = f"sha256:{'ab' * 32}"
@@ -90,13 +90,32 @@ def test_a_place_at_the_edge_of_what_can_be_is_one(chain: Facets) -> None:
     assert (link.previous_hash, link.received_us, link.is_proved) == (bytes.fromhex("ab" * 32), 7, False)
 
 
-def test_what_else_an_event_says_of_its_chain_is_kept() -> None:
-    former = {"epoch": "before", "sequence": 4, "payloadHash": HASH}
-
-    link = link_with(headwater_chain={"follows": [former], "unsigned": [HASH]})
+@pytest.mark.parametrize(
+    ("chain", "kept"),
+    [
+        ({"follows": [{"epoch": "before", "sequence": 4, "payloadHash": HASH}]}, {"follows": [["before", 4, HASH]]}),
+        ({"unsigned": [HASH]}, {"unsigned": [HASH]}),
+    ],
+)
+def test_what_else_an_event_says_of_its_chain_is_kept(chain: Facets, kept: Facets) -> None:
+    link = link_with(headwater_chain=chain)
 
     assert link is not None
-    assert json.loads(link.statements) == {"follows": [["before", 4, HASH]], "unsigned": [HASH]}
+    assert json.loads(link.statements) == kept
+
+
+@pytest.mark.parametrize(
+    ("key_id", "has_place"), [(KEY.key_id, True), (f"node:{NODE}0#sha256:x", False), (None, False)]
+)
+def test_an_event_whose_signature_was_erased_has_its_place_by_the_key_that_is_known_to_have_signed_it(
+    key_id: str | None, has_place: bool
+) -> None:
+    event_erased = parsed(json.loads(erased(in_place(event(), Link(NODE, EPOCH, 1, HASH))).raw))
+
+    link = chain_link(event_erased, Arrival(7, "ok", key_id))
+
+    assert (link is not None) is has_place
+    assert link is None or link.payload_hash == ERASED_HASH
 
 
 @pytest.mark.parametrize(
