@@ -6,7 +6,8 @@ import pytest
 
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Fact, Renaming
+from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Fact, Renaming
+from headwater.model.names import DatasetId
 
 BASE = "https://example.org/producer"
 
@@ -137,3 +138,49 @@ def test_a_former_name_is_taken_from_a_rename_only(state: str) -> None:
 
     assert [fact.former.name for fact in found if isinstance(fact, Renaming)] == ["old"] * (state == "RENAME")
     assert not any(isinstance(fact, Alias) for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "is_told"),
+    [
+        (("lake", "a"), ("lake", "b"), True),
+        (("", "a"), ("lake", "b"), True),
+        (("lake", "a"), ("", "b"), True),
+        (("", "a"), ("", "b"), False),
+        (("lake", "a"), ("lake", ""), False),
+        (("lake", "a"), ("lake", "a"), False),
+    ],
+)
+def test_a_symlink_joins_two_names_of_which_one_at_least_is_whole(
+    name: tuple[str, str], alias: tuple[str, str], is_told: bool
+) -> None:
+    symlinks = {"identifiers": [{"namespace": alias[0], "name": alias[1], "type": "TABLE"}, "no object"]}
+
+    found = [(fact.name, fact.alias) for fact in told(*name, symlinks=symlinks) if isinstance(fact, Alias)]
+
+    assert found == [(name, alias)] * is_told
+
+
+@pytest.mark.parametrize(
+    ("facet", "meant"),
+    [
+        (
+            {"type": "hadoop", "warehouseUri": "s3://lake"},
+            (Catalog("hadoop", "", "", "s3://lake"), DatasetId("", "")),
+        ),
+        (
+            {"namespace": "postgres://db", "prefix": "shop."},
+            (Catalog("", "", "", ""), DatasetId("postgres://db", "shop.")),
+        ),
+        ({"type": "hadoop"}, None),
+        ({"warehouseUri": "s3://lake"}, None),
+        ({"prefix": "shop."}, None),
+    ],
+)
+def test_an_engine_means_a_catalog_with_an_address_or_names_in_another_namespace(
+    facet: dict[str, str], meant: tuple[Catalog, DatasetId] | None
+) -> None:
+    found = [fact for fact in told("trino://t", "lake", headwater_engine_catalog=facet) if type(fact) is EngineCatalog]
+
+    assert [(fact.engine, fact.word) for fact in found] == [("trino://t", "lake")] * (meant is not None)
+    assert [(fact.catalog, fact.names) for fact in found] == ([] if meant is None else [meant])
