@@ -339,6 +339,21 @@ def test_a_name_that_is_no_longer_used_is_forgotten_and_its_spellings_stay_one()
     assert set(identities.members(used)) == {used, former, third}
 
 
+@pytest.mark.parametrize("name", [DatasetId("s3a://l", "t/"), IN_MEMORY])
+def test_a_forgotten_name_is_used_by_nobody_unless_evidence_mentions_it(name: DatasetId) -> None:
+    identities = identities_of([noted(name)])
+
+    identities.forget(name)
+
+    assert not identities.knows(name)
+    assert [*identities.members(name)] == [name]
+    assert [*identities.spellings_of(name)] == [*identities.loose] == []
+    identities.add_mention(name)
+    identities.forget(name)
+    assert identities.knows(name)
+    assert [*identities.members(name)] == [name]
+
+
 TRINO = "trino://127.0.0.1:8080"
 IN_TRINO = DatasetId(TRINO, "lake.s.t")
 NO_NAMES, NO_CATALOG = DatasetId("", ""), Catalog("", "", "", "")
