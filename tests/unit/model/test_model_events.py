@@ -187,7 +187,16 @@ def test_a_value_that_is_not_an_event_is_refused(body: object) -> None:
         read(body)
 
 
-def test_a_refusal_does_not_repeat_the_value() -> None:
+def test_a_refusal_names_all_members_that_are_missing_of_which_null_is_one_and_none_that_is_wrong() -> None:
+    body = {"producer": 7, "run": {}, "job": {"namespace": None, "name": ""}, "outputs": [{"namespace": "lake"}]}
+
+    with pytest.raises(InvalidEventError, match=r"^eventTime: is required$") as refused:
+        read(body)
+
+    assert {*refused.value.missing} == {"eventTime", "run.runId", "job.namespace", "outputs.0.name"}
+
+
+def test_a_refusal_does_not_repeat_the_value_it_is_about() -> None:
     with pytest.raises(InvalidEventError) as refusal:
         read(event(eventTime="my-password-is-hunter2"))
 
