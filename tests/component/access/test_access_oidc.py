@@ -43,10 +43,10 @@ class Identity:
     def __init__(self) -> None:
         self.keys: list[Any] = [RSA, EC, ED]
         self.status = 200
-        self.requests = 0
         self.url = ""
         self.body: bytes | None = None
-        self.requests = threading.Semaphore(0)
+        self.requests = 0
+        self.request_arrived = threading.Semaphore(0)
         self.may_answer = threading.Event()
         self.may_answer.set()
 
@@ -63,8 +63,8 @@ def identity() -> Iterator[Identity]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            identity.asked += 1
-            identity.requests.release()
+            identity.requests += 1
+            identity.request_arrived.release()
             identity.may_answer.wait(60)
             self.send_response(identity.status if self.path == "/keys" else 200)
             self.send_header("location", "/elsewhere")
@@ -269,7 +269,7 @@ def test_keys_are_fetched_again_after_ten_minutes_and_nobody_waits_for_that(iden
         for later_s in (599, 1):
             clock.now_s += later_s
             await asyncio.wait_for(keys.caller_of(token()), 4)  # less than a fetch waits for its answer
-        both = [await asyncio.to_thread(identity.requests.acquire, timeout=30) for _ in range(2)]
+        both = [await asyncio.to_thread(identity.request_arrived.acquire, timeout=30) for _ in range(2)]
         identity.may_answer.set()
         assert all(both)
 
@@ -289,7 +289,7 @@ def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) 
         return [*names, (await keys.caller_of(unnamed)).name]
 
     assert asyncio.run(ask()) == ["oidc:alice"] * 2
-    assert identity.asked == 1
+    assert identity.requests == 1
 
 
 def test_a_key_that_was_withdrawn_while_nobody_asked_is_not_taken_once_more(identity: Identity) -> None:

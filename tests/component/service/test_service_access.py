@@ -834,26 +834,26 @@ def test_the_stream_of_changes_omits_what_is_beyond_the_scopes(client: TestClien
     assert restricted.count(b"event: change") == complete.count(b"event: change")
 
 
-@pytest.mark.parametrize(("run_id", "is_told"), [("zz-pay-2026", False), (HIDDEN_RUN, True)])
-def test_the_stream_tells_the_run_of_a_hidden_job_only_if_its_id_is_no_name(
-    tmp_path: Path, run_id: str, is_told: bool
+@pytest.mark.parametrize(("run_id", "is_shown"), [("zz-pay-2026", False), (HIDDEN_RUN, True)])
+def test_the_stream_has_the_run_id_of_a_hidden_job_only_if_it_is_a_uuid(
+    tmp_path: Path, run_id: str, is_shown: bool
 ) -> None:
     hidden = {"run": {"runId": run_id}, "job": {"namespace": "zz_vault", "name": "zz_fill"}}
     with guarded(tmp_path) as admin:
         for each in (event(), event(**hidden, eventType="COMPLETE", outputs=[dataset("report")])):
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
-        reader, whole = caller(admin, "read", scopes=("lake",)), caller(admin, "read", scopes=("*",))
+        reader, unscoped = caller(admin, "read", scopes=("lake",)), caller(admin, "read", scopes=("*",))
 
-        seen, shown = (first_words(admin._client, each) for each in (reader, whole))
+        restricted, complete = (first_message(admin._client, each) for each in (reader, unscoped))
 
-    assert b"dataset:lake:report" in seen
-    assert (run_id.encode() in seen) is is_told
-    assert run_id.encode() in shown
-    assert b"zz_" not in seen
+    assert b"dataset:lake:report" in restricted
+    assert (run_id.encode() in restricted) is is_shown
+    assert run_id.encode() in complete
+    assert b"zz_" not in restricted
 
 
-def first_words(client: TestClient, caller: Caller) -> bytes:
-    """What the stream says at once to one who comes back after the first change."""
+def first_message(client: TestClient, caller: Caller) -> bytes:
+    """The first message of the stream to a client that reconnects after the first change."""
     headers = [(b"authorization", f"Bearer {caller.token}".encode()), (b"last-event-id", b"0")]
     scope = {"type": "http", "method": "GET", "path": "/api/v1/stream", "raw_path": b"/api/v1/stream", "root_path": "",
              "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",

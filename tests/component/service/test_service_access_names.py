@@ -254,7 +254,7 @@ MENTIONS = {
     "source of a column": {
         "outputs": [dataset("a", columnLineage=facet(fields={"c": {"inputFields": [{**PAID, "field": "zz_paid"}]}}))]
     },
-    "symlink": {"outputs": [dataset("a", symlinks=called("payroll-eu", "zz_pay"))]},
+    "symlink": {"outputs": [dataset("a", symlinks=alias("payroll-eu", "zz_pay"))]},
     "use": {
         "job": {
             "namespace": "etl",

@@ -293,27 +293,27 @@ def test_nothing_but_the_mark_stands_in_the_place_of_an_erased_facet(tmp_path: P
 
 def test_a_facet_beyond_those_that_the_leaf_commits_to_cannot_be_called_erased(tmp_path: Path) -> None:
     """Else nobody would ask who signed the event."""
-    told_so = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
+    honest = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
     odd = {
-        **told_so,
-        "facets": [*told_so["facets"], 0],
+        **honest,
+        "facets": [*honest["facets"], 0],
         "salts": [b64encode(salts(bytes([1] * 16), 0)[0]).decode()],
-        "parts": {str(len(told_so["facets"]) // 2): b64encode(bytes(32)).decode()},
+        "parts": {str(len(honest["facets"]) // 2): b64encode(bytes(32)).decode()},
     }
     del odd["salt"]
     before = leaf(entry(0, "a"))
 
-    status, told = verified(bundle(tmp_path, [odd], head(2, node_hash(before, leaf(told_so))), left=[before]))
+    status, answer = verified(bundle(tmp_path, [odd], head(2, node_hash(before, leaf(honest))), left=[before]))
 
     assert status == 1
-    assert ("entry", 1) in checks(told)
+    assert ("entry", 1) in checks(answer)
 
 
-def test_a_head_in_another_log_s_name_is_not_the_log_s(tmp_path: Path) -> None:
-    """Else no head that a node was shown would be held against it: they are of a log of another name."""
-    told_so = entry(0, "a")
+def test_a_head_that_names_another_log_is_refused(tmp_path: Path) -> None:
+    """Else the heads that nodes were shown would not be compared with it: they name the log."""
+    first = entry(0, "a")
 
-    status, answer = verified(bundle(tmp_path, [forged], head(1, leaf(forged), "lineage.example.com")))
+    status, answer = verified(bundle(tmp_path, [first], head(1, leaf(first), "lineage.example.com")))
 
     assert status == 1
     assert answer["findings"][0]["check"] == "checkpoint"

@@ -18,7 +18,7 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import START_US, Answer, event, get, serving
+from tests.support.app import START_US, Response, event, get, serving
 from tests.support.callers import caller, operator
 
 NODE = "11111111-1111-1111-1111-111111111111"
@@ -179,7 +179,7 @@ def test_a_refused_event_is_retriable_while_its_key_is_unknown_and_not_once_it_i
     assert (unknown, may_come_later()) == (True, False)
 
 
-def test_a_sender_for_a_node_alone_is_told_the_same_of_its_nodes_key(tmp_path: Path, tokens: Path) -> None:
+def test_a_sender_for_one_node_gets_the_same_answers_about_its_nodes_key(tmp_path: Path, tokens: Path) -> None:
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, tokens=tokens, entrance=Entrance(Policy())) as client:
         sender = caller(operator(client), "ingest", nodes=[NODE])
@@ -187,7 +187,7 @@ def test_a_sender_for_a_node_alone_is_told_the_same_of_its_nodes_key(tmp_path: P
 
         unknown = sender("POST", "/api/v1/lineage", content=raw)
         enrol(client, KEY, token(tokens))
-        state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
+        post_statement(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
         revoked = sender("POST", "/api/v1/lineage", content=raw)
 
     assert [answer.status_code for answer in (unknown, revoked)] == [403, 403]

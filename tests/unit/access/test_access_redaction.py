@@ -83,12 +83,12 @@ def test_a_parent_job_is_hidden_by_its_own_namespace() -> None:
     redactor = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
     child = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
 
-    of_hidden, of_shown, of_unknown, of_nothing, whole = (
+    of_hidden, of_shown, of_unknown, of_nothing, hidden_parent = (
         redactor.over(answer)
         for answer in (
-            part | {"parentJobUuid": "1", "description": "a step of plan"},
-            part | {"parentJobUuid": "2"},
-            part | {"parentJobUuid": "3"},
+            child | {"parentJobUuid": "1", "description": "a step of plan"},
+            child | {"parentJobUuid": "2"},
+            child | {"parentJobUuid": "3"},
             {"namespace": "sales", "name": "load", "parentJobName": None, "parentJobUuid": None},
             {"namespace": "vault", "name": "plan"},
         )
@@ -99,8 +99,8 @@ def test_a_parent_job_is_hidden_by_its_own_namespace() -> None:
         "parentJobUuid": None,
         "description": "a step of redacted",
     }
-    assert of_shown == part | {"parentJobUuid": "2"}
-    assert of_unknown["parentJobName"] not in ("plan", whole["name"])
+    assert of_shown == child | {"parentJobUuid": "2"}
+    assert of_unknown["parentJobName"] not in ("plan", hidden_parent["name"])
     assert of_nothing["parentJobName"] is None
 
 
@@ -140,7 +140,7 @@ def test_a_hidden_item_keeps_the_formats_numbers_and_words_but_no_free_text() ->
 
 def test_a_word_of_the_format_stays_and_a_text_that_begins_like_a_node_id_is_no_word() -> None:
     ours = Format(words={"reason": frozenset({"symlinks"})})
-    redactor = Redactor(lambda namespace: namespace == "sales", frozenset(), meant, SECRET, ours)
+    redactor = Redactor(lambda namespace: namespace == "sales", frozenset(), first_reading, SECRET, ours)
 
     by_word, by_text = (
         redactor.over({"nodeId": "dataset:vault:people", "reason": each})["reason"]
@@ -200,14 +200,14 @@ def test_a_hidden_name_of_two_letters_stays_in_other_texts_and_one_of_three_does
 @pytest.mark.parametrize(
     "path", [None, 7, "src/load.py", [], ["dataset:vault:people"], [{"origin": "dataset:sales:a", "destination": 1}]]
 )
-def test_what_is_said_where_no_edge_ends_at_something_hidden_stays(path: object) -> None:
+def test_a_description_remains_where_no_edge_ends_at_a_hidden_node(path: object) -> None:
     place = {"id": "dataset:sales:b", "description": "a plus one", "origin": "dataset:sales:a", "path": path}
 
     assert within("sales").over(place)["description"] == "a plus one"
 
 
-def test_a_hidden_thing_is_known_again_by_its_run_only_where_that_has_no_name() -> None:
-    by_number, by_name = (
+def test_a_hidden_runs_id_remains_only_if_it_is_a_uuid() -> None:
+    with_uuid, with_name = (
         {"run": {"id": run_id, "job": {"namespace": "vault", "name": "fill"}}}
         for run_id in ("0198f7d0-1111-7222-8333-444455556666", "pay-people-2026")
     )
@@ -236,11 +236,11 @@ def test_the_transformation_from_a_hidden_column_is_not_described() -> None:
     assert (seen["id"], seen["reason"]) == (step["destination"], "redacted")
 
 
-def test_what_is_said_of_all_sources_of_a_column_goes_if_one_of_them_is_hidden() -> None:
+def test_a_description_of_all_sources_of_a_column_is_redacted_if_one_is_hidden() -> None:
     def step(description: str) -> dict[str, str]:
         return {"type": "DIRECT", "subtype": "AGGREGATION", "description": description}
 
-    shown = {"namespace": "sales", "name": "bills", "field": "sum"}
+    shown: dict[str, Any] = {"namespace": "sales", "name": "bills", "field": "sum"}
     as_all, own = (
         shown | {"transformations": [step(text), step("round")], "transformationDescription": text}
         for text in ("sum - paid", "sum")
@@ -263,13 +263,13 @@ def test_what_is_said_of_all_sources_of_a_column_goes_if_one_of_them_is_hidden()
 
 @pytest.mark.parametrize(("job", "summary"), [("job:vault:fill", "redacted, so"), ("job:sales:load", "it failed, so")])
 def test_a_summary_loses_the_words_of_its_first_finding_if_that_is_hidden(job: str, summary: str) -> None:
-    told = {"summary": "it failed, so", "findings": [{"nodeId": job, "words": "it failed"}]}
+    answer = {"summary": "it failed, so", "findings": [{"nodeId": job, "words": "it failed"}]}
 
-    assert within("sales").over(told)["summary"] == summary
+    assert within("sales").over(answer)["summary"] == summary
 
 
-def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
-    told = {
+def test_a_runs_version_of_a_hidden_dataset_has_no_facets() -> None:
+    dataset_version = {
         "datasetVersionId": {"namespace": "vault", "name": "people", "version": "v1"},
         "facets": {"dataQualityMetrics": {"columnMetrics": {"paid": {"max": 9}}}},
     }

@@ -204,8 +204,8 @@ def test_a_table_in_the_memory_of_flink_is_no_table_of_a_catalog(steps: Iterable
     assert identities.would_join(CatalogEntry(IN_MEMORY, Catalog("hadoop", "x", "", "s3://l"), "s.t", SEEN)) == set()
 
 
-def test_topics_that_programs_of_flink_call_by_one_name_in_memory_are_not_one() -> None:
-    one, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
+def test_topics_with_the_same_name_in_flinks_memory_are_not_one() -> None:
+    first, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
 
     identities = identities_of([aliased(first, IN_MEMORY), aliased(other, IN_MEMORY)])
 

@@ -174,5 +174,11 @@ def test_a_parent_that_is_named_whole_is_taken_and_one_that_was_deleted_or_named
     assert parts(parent=facet(**whole, root=whole)) == (dag, dag)
     assert parts(parent=facet(**whole, root={"run": {"runId": ROOT}})) == (dag, None)
     assert parts(parent=facet(**whole, _deleted=True)) == (None, None)
-    for partly in ({"run": {}}, {"run": {"runId": ""}}, {"job": {"namespace": "etl"}}, {"job": None}):
+    incomplete: list[dict[str, Any]] = [
+        {"run": {}},
+        {"run": {"runId": ""}},
+        {"job": {"namespace": "etl"}},
+        {"job": None},
+    ]
+    for partly in incomplete:
         assert parts(parent=facet(**{**whole, **partly})) == (None, None)

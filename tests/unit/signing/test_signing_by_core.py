@@ -152,7 +152,7 @@ def test_both_sides_require_the_same_members_and_schemas_of_a_signature() -> Non
 def test_the_docs_list_each_schema_that_a_signature_can_name() -> None:
     text = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
 
-    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in told] == []
+    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in text] == []
 
 
 def is_consistent(old: tuple[int, bytes], new: tuple[int, bytes], proof: Sequence[bytes]) -> bool:

@@ -106,7 +106,7 @@ def test_only_a_revocation_with_a_time_revokes() -> None:
     timeless = {member: value for member, value in revoke.items() if member != "from"}
     dated = json.loads(enrolment(OLD, "e", NOON).text) | {"from": revoke["from"]}
 
-    now = after(enrolled(0, OLD), *(said(1, Signed(json.dumps(each), {}), TOKEN) for each in (timeless, dated)))
+    now = after(enrolled(0, OLD), *(statement_at(1, Signed(json.dumps(each), {}), TOKEN) for each in (timeless, dated)))
 
     assert (now.keys.keys(), now.revoked) == ({OLD.key_id}, {})
 
