@@ -31,12 +31,11 @@ _ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.-])([0-9+.-]*+)([A-Za-z][A-Za-z0-
 _VALUE_IN_JSON: Final = re.compile(rb'=(?!["=])')
 """An option has a value; base64 padding has none, and is in every signature."""
 _USER_IN_JSON: Final = re.compile(rb'/(?:[^"/\\]|\\.)*@')
-_LETTER_IN_JSON: Final = rb"(?:[\w.\x80-\xff-]|\\u[0-9a-f]{4})"
-"""Or a byte of one beyond ASCII, which may also be escaped."""
 _OPTION_IN_JSON: Final = re.compile(
-    rb"(?i)[?&;:(]%b{0,240}(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)%b{0,240}="
-    % (_LETTER_IN_JSON, _LETTER_IN_JSON)
+    rb"(?i)[?&;:(][\w.\\\x80-\xff-]{0,720}(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)"
+    rb"[\w.\\\x80-\xff-]{0,720}="
 )
+"""As `_KEY`; a letter beyond ASCII has up to 12 bytes, as an escape."""
 _ESCAPED: Final = rb"\u00"
 """Some programs escape @, = and & like this."""
 _MOST_PASSES: Final = 8
