@@ -180,7 +180,7 @@ READER = Grant(frozenset({"read"}), ("sales*", "lake"))
         ({"headwater_roles": None}, replace(READER, roles=frozenset())),
     ],
 )
-def test_a_claim_grants_what_it_says_and_one_of_another_form_nothing(
+def test_a_claim_grants_its_values_and_a_malformed_one_nothing(
     identity: Identity, claims: dict[str, object], grant: Grant
 ) -> None:
     identity.keys = [ED]
@@ -252,14 +252,14 @@ def test_a_key_that_cannot_be_read_does_not_hide_the_others(identity: Identity, 
     assert admitted(provider(identity.url), token()).name == "oidc:alice"
 
 
-def test_a_key_that_is_for_encryption_checks_no_signature(identity: Identity) -> None:
+def test_a_key_for_encryption_verifies_no_signature(identity: Identity) -> None:
     identity.keys = [{**RSA.as_dict(private=False), "use": "enc"}, EC]
 
     with pytest.raises(UnauthenticatedError):
         admitted(provider(identity.url), token())
 
 
-def test_keys_are_fetched_again_after_ten_minutes_and_nobody_waits_for_that(identity: Identity) -> None:
+def test_keys_are_fetched_again_after_ten_minutes_in_the_background(identity: Identity) -> None:
     clock = Clock()
     keys = provider(identity.url, clock=clock)
 
@@ -292,7 +292,7 @@ def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) 
     assert identity.requests == 1
 
 
-def test_a_key_that_was_withdrawn_while_nobody_asked_is_not_taken_once_more(identity: Identity) -> None:
+def test_a_key_that_was_withdrawn_while_no_token_came_is_no_longer_accepted(identity: Identity) -> None:
     clock = Clock()
     oidc = provider(identity.url, clock=clock)
 
@@ -339,7 +339,7 @@ def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
     ],
     ids=["failed", "moved", "empty", "list", "no keys", "number", "none", "large"],
 )
-def test_without_any_keys_nobody_is_let_in_and_the_fault_is_not_theirs(
+def test_without_any_keys_a_token_is_refused_as_unavailable(
     identity: Identity, status: int, body: bytes | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     identity.status, identity.body = status, body

@@ -835,7 +835,7 @@ def test_the_stream_of_changes_omits_what_is_beyond_the_scopes(client: TestClien
 
 
 @pytest.mark.parametrize(("run_id", "is_shown"), [("zz-pay-2026", False), (HIDDEN_RUN, True)])
-def test_the_stream_has_the_run_id_of_a_hidden_job_only_if_it_is_a_uuid(
+def test_the_stream_shows_the_run_id_of_a_hidden_job_only_if_it_is_a_uuid(
     tmp_path: Path, run_id: str, is_shown: bool
 ) -> None:
     hidden = {"run": {"runId": run_id}, "job": {"namespace": "zz_vault", "name": "zz_fill"}}

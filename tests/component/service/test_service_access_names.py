@@ -274,7 +274,7 @@ MENTIONS = {
 
 
 @pytest.mark.parametrize("mention", MENTIONS.values(), ids=[*MENTIONS])
-def test_what_an_operators_rule_forbids_is_hidden_however_it_was_named_also_after_a_start(
+def test_a_name_that_an_operators_rule_forbids_is_hidden_wherever_it_was_mentioned_also_after_a_restart(
     tmp_path: Path, mention: dict[str, Any]
 ) -> None:
     statuses, texts = [], []
@@ -291,7 +291,7 @@ def test_what_an_operators_rule_forbids_is_hidden_however_it_was_named_also_afte
     assert not [text for text in texts if "zz_" in text or "payroll" in text]
 
 
-def test_a_described_namespace_that_an_operators_rule_forbids_is_in_no_list_also_after_a_start(tmp_path: Path) -> None:
+def test_a_namespace_that_an_operators_rule_forbids_is_in_no_list_also_after_a_restart(tmp_path: Path) -> None:
     for start_s in (0, 3_600):
         with guarded(tmp_path, RULE, START_US + start_s * 1_000_000) as admin:
             if not start_s:

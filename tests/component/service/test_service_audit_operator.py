@@ -163,7 +163,7 @@ def test_a_proof_with_a_hash_of_the_wrong_length_proves_no_consistency(tmp_path:
     assert answer["findings"][0]["message"] == "a hash of the tree has 0 bytes, expected 32"
 
 
-def test_a_proof_that_goes_on_beyond_the_root_proves_no_consistency(tmp_path: Path) -> None:
+def test_a_proof_that_continues_beyond_the_root_proves_no_consistency(tmp_path: Path) -> None:
     """Else an entry that was withheld when the head was kept could be shown as another one since.
 
     Source: RFC 9162, section 2.1.4.2: "If sn is 0, then stop the iteration and fail the proof verification."
@@ -181,7 +181,7 @@ def test_a_proof_that_goes_on_beyond_the_root_proves_no_consistency(tmp_path: Pa
     assert (status, checks(told)) == (1, [("consistency", None)])
 
 
-def test_a_withheld_leaf_of_another_length_is_refused(tmp_path: Path) -> None:
+def test_a_withheld_leaf_of_the_wrong_length_is_refused(tmp_path: Path) -> None:
     path = bundle(tmp_path, [], head(0, sha256().digest()))
     withheld = [{"index": 0, "leaf": ""}, {"index": 1, "leaf": b64encode(bytes(64)).decode()}]
     with zipfile.ZipFile(path) as original, zipfile.ZipFile(tmp_path / "bent.zip", "w") as changed:
@@ -256,7 +256,7 @@ def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None
     assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
-def test_no_salt_at_all_does_not_open_a_leaf(tmp_path: Path) -> None:
+def test_an_empty_salt_does_not_open_a_leaf(tmp_path: Path) -> None:
     """Else a salt that can be read as text could be shown as a part of the entry."""
     told_so = entry(0, "a")
     raw, found = told_so["raw"].encode(), Found("event", START_US, "unsigned", None)
@@ -269,7 +269,7 @@ def test_no_salt_at_all_does_not_open_a_leaf(tmp_path: Path) -> None:
     assert (status, checks(told)) == (1, [("entry", 0), ("inclusion", None)])
 
 
-def test_nothing_but_the_mark_stands_in_the_place_of_an_erased_facet(tmp_path: Path) -> None:
+def test_only_the_deletion_mark_can_take_the_place_of_an_erased_facet(tmp_path: Path) -> None:
     told_so = entry(0, "a", kind="edit")  # without facets of its own
     raw, erased, found = '{"a":%s}', '{"_deleted":true}', Found("event", START_US, "unsigned", None)
     span, each = FacetSpan(5, 7, ("a",)), [bytes(16), bytes([1] * 16)]
@@ -291,7 +291,7 @@ def test_nothing_but_the_mark_stands_in_the_place_of_an_erased_facet(tmp_path: P
     assert [("entry", 0) in checks(told) for told in (of_shown, of_forged)] == [False, True]
 
 
-def test_a_facet_beyond_those_that_the_leaf_commits_to_cannot_be_called_erased(tmp_path: Path) -> None:
+def test_a_facet_that_the_leaf_does_not_commit_to_cannot_be_marked_as_erased(tmp_path: Path) -> None:
     """Else nobody would ask who signed the event."""
     honest = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
     odd = {
@@ -321,7 +321,7 @@ def test_a_head_that_names_another_log_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("size", "check"), [(3, "checkpoint"), (4, "inclusion")])
-def test_a_head_over_more_entries_than_there_are_is_found(tmp_path: Path, size: int, check: str) -> None:
+def test_a_head_over_more_entries_than_the_bundle_has_is_reported(tmp_path: Path, size: int, check: str) -> None:
     entries = [entry(place, "a") for place in range(3)]
     first, second, third = map(leaf, entries)
     path = bundle(tmp_path, entries, head(3, node_hash(node_hash(first, second), third)))
@@ -337,7 +337,7 @@ def test_a_head_over_more_entries_than_there_are_is_found(tmp_path: Path, size: 
     assert (status, check in [name for name, _ in checks(told)]) == (1, True)
 
 
-def test_a_head_that_the_bundle_alone_calls_kept_is_told_as_not_known(tmp_path: Path) -> None:
+def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: Path) -> None:
     entries = [entry(0, "a"), entry(1, "b")]
     earlier = head(1, leaf(entries[0]))
     path = with_proof(bundle(tmp_path, entries, head(2, node_hash(*map(leaf, entries)))), earlier, [leaf(entries[1])])

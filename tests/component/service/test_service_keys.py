@@ -179,7 +179,9 @@ def test_a_refused_event_is_retriable_while_its_key_is_unknown_and_not_once_it_i
     assert (unknown, may_come_later()) == (True, False)
 
 
-def test_a_sender_for_one_node_gets_the_same_answers_about_its_nodes_key(tmp_path: Path, tokens: Path) -> None:
+def test_a_refusal_is_retriable_until_the_key_is_revoked_also_for_a_sender_limited_to_one_node(
+    tmp_path: Path, tokens: Path
+) -> None:
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, tokens=tokens, entrance=Entrance(Policy())) as client:
         sender = caller(operator(client), "ingest", nodes=[NODE])

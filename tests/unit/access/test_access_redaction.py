@@ -138,7 +138,7 @@ def test_a_hidden_item_keeps_the_formats_numbers_and_words_but_no_free_text() ->
     }
 
 
-def test_a_word_of_the_format_stays_and_a_text_that_begins_like_a_node_id_is_no_word() -> None:
+def test_a_word_of_the_format_stays_and_a_text_that_begins_like_a_node_id_is_redacted() -> None:
     ours = Format(words={"reason": frozenset({"symlinks"})})
     redactor = Redactor(lambda namespace: namespace == "sales", frozenset(), first_reading, SECRET, ours)
 
@@ -150,7 +150,7 @@ def test_a_word_of_the_format_stays_and_a_text_that_begins_like_a_node_id_is_no_
     assert (by_word, by_text) == ("symlinks", "redacted")
 
 
-def test_each_thing_within_a_hidden_one_has_the_stand_in_of_its_own_name() -> None:
+def test_each_object_within_a_hidden_one_has_the_pseudonym_of_its_own_name() -> None:
     redactor = within("sales")
     version = {"namespace": "vault", "name": "people", "job": {"namespace": "vault", "name": "fill"}}
 
@@ -160,13 +160,13 @@ def test_each_thing_within_a_hidden_one_has_the_stand_in_of_its_own_name() -> No
     assert (seen["name"], seen["job"]["name"], seen["run"]["name"]) == (people, fill, people)
 
 
-def test_an_object_under_the_key_of_a_name_is_looked_at_like_any_other() -> None:
+def test_an_object_under_the_key_of_a_name_is_redacted_like_any_other() -> None:
     seen = within("sales").over({"namespace": "sales", "name": "load", "job": {"namespace": "vault", "name": "fill"}})
 
     assert (seen["name"], seen["job"]["namespace"]) == ("load", "redacted")
 
 
-def test_a_node_id_is_hidden_if_any_that_it_may_mean_is() -> None:
+def test_an_ambiguous_node_id_is_hidden_if_any_of_its_readings_is() -> None:
     one, other = DatasetId("sales:vault", "people"), DatasetId("sales", "vault:people")
 
     for shown in (one, other):
@@ -177,7 +177,7 @@ def test_a_node_id_is_hidden_if_any_that_it_may_mean_is() -> None:
         assert redactor.over(["dataset:sales:vault:people"]) == [seen["id"]]
 
 
-def test_a_hidden_name_that_begins_like_another_leaves_no_rest_in_a_text() -> None:
+def test_a_hidden_name_that_begins_with_another_is_redacted_completely_in_a_text() -> None:
     names = ("lake", "lake.people", "lake.people.paid", "lake.people.paid.late")
 
     seen = within().over([*({"namespace": "vault", "name": name} for name in names), " ".join(names)])
@@ -185,13 +185,13 @@ def test_a_hidden_name_that_begins_like_another_leaves_no_rest_in_a_text() -> No
     assert seen[-1] == "redacted redacted redacted redacted"
 
 
-def test_a_name_that_is_shown_stays_in_other_texts() -> None:
+def test_a_shown_name_is_not_redacted_in_other_texts() -> None:
     answer = [{"namespace": "sales", "name": "costs"}, {"namespace": "vault", "name": "people"}, "sales: costs"]
 
     assert within("sales").over(answer)[-1] == "sales: costs"
 
 
-def test_a_hidden_name_of_two_letters_stays_in_other_texts_and_one_of_three_does_not() -> None:
+def test_hidden_names_of_three_letters_or_more_are_redacted_in_other_texts() -> None:
     seen = within().over([{"namespace": "hr", "name": "pay"}, "as in hr: no pay"])
 
     assert seen[-1] == "as in hr: no redacted"

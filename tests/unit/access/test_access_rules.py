@@ -46,7 +46,7 @@ def test_an_operators_rule_overrides_our_permission_and_is_named() -> None:
     assert decision == (False, ("no-payroll",))
 
 
-def test_a_rule_without_an_id_is_named_all_the_same() -> None:
+def test_a_rule_without_an_id_is_named_too() -> None:
     policy = Policy("forbid (principal, action, resource);")
 
     decision = policy.decide(caller("admin"), Question("read", "GET /x", "payroll", covered=True))
@@ -55,7 +55,7 @@ def test_a_rule_without_an_id_is_named_all_the_same() -> None:
     assert [type(rule) for rule in decision.rules] == [str]
 
 
-def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_read_is_refused() -> None:
+def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_parsed_is_refused() -> None:
     broken = Policy('forbid (principal, action, resource) when { context.nothing == "x" };')
 
     assert not broken.decide(caller("admin"), Question("read", "GET /x", "sales", covered=True)).is_allowed

@@ -16,7 +16,7 @@ MINUTE_US = 60_000_000
 LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
 
 
-def test_a_key_admits_its_holder_and_its_id_alone_nobody() -> None:
+def test_only_the_complete_secret_of_a_key_admits_its_holder() -> None:
     made, other = new_key(), new_key()
     key = ApiKey(made.key_id, "ci", made.sha256, Grant(frozenset({"read"}), ("sales*",)), NOW_US)
     secret, of_other = (each.secret.rpartition(each.key_id)[2] for each in (made, other))
@@ -36,7 +36,7 @@ def test_a_key_admits_its_holder_and_its_id_alone_nobody() -> None:
             caller_of(guess, {made.key_id: key})
 
 
-def test_a_key_is_not_in_what_is_stored_of_it_and_is_read_back_as_it_was() -> None:
+def test_a_stored_key_is_read_back_unchanged_and_does_not_contain_the_secret() -> None:
     made = new_key()
     grant = Grant(frozenset({"read", "ingest"}), ("sales*",), ("node-1",), knows_restricted=True)
     key = ApiKey(made.key_id, "ci", made.sha256, grant, NOW_US)
@@ -68,7 +68,7 @@ def test_an_operators_token_is_valid_for_a_minute() -> None:
     ],
     ids=["checkpoint", "more", "less", "no time"],
 )
-def test_whatever_else_the_logs_key_signs_is_no_operators_token(text: str) -> None:
+def test_other_notes_that_the_logs_key_signed_are_not_operators_tokens(text: str) -> None:
     note = signed_note(text, [LOG_KEY.line(text)])
 
     with pytest.raises(UnauthenticatedError):
@@ -85,7 +85,7 @@ def test_whatever_else_the_logs_key_signs_is_no_operators_token(text: str) -> No
         ((), "edge-7", False),
     ],
 )
-def test_a_pattern_of_nodes_covers_no_unsigned_event(
+def test_a_node_pattern_covers_matching_nodes_and_only_the_star_covers_unsigned_events(
     nodes: tuple[str, ...], node_id: str | None, covered: bool
 ) -> None:
     assert Grant(frozenset({"ingest"}), ("*",), nodes).covers_node(node_id) is covered

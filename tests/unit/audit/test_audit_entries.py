@@ -52,14 +52,14 @@ def late_by(
     return [each.entry for each in report.findings[len(known) :]], report.not_known
 
 
-def test_an_event_that_arrived_at_the_very_time_of_the_revocation_is_found_and_one_before_is_not_known() -> None:
+def test_an_event_that_arrived_at_the_time_of_the_revocation_is_a_finding_and_one_before_is_not_known() -> None:
     found, before = late_by(KEYS[:1], NOON_US), late_by(KEYS[:1], NOON_US - 1)
 
     assert found == ([2], [])
     assert (before[0], len(before[1])) == ([], 1)
 
 
-def test_late_events_that_the_log_calls_unproven_or_of_which_a_finding_tells_already_are_no_more_findings() -> None:
+def test_late_events_that_are_unproven_or_already_have_a_finding_give_no_more_findings() -> None:
     told = Finding("signature", 2, "the event is not what its key signed")
 
     assert late_by(KEYS[:1], NOON_US, "unknown-key") == ([], [])
@@ -118,7 +118,7 @@ def test_an_erasure_is_explained_by_a_record_of_that_facet_of_that_event(
 
 
 @pytest.mark.parametrize(("events", "more"), [(3, None), (4, "1 more entry"), (5, "2 more entries")])
-def test_of_many_unexplained_erasures_in_a_part_of_a_log_three_are_named_and_the_others_counted(
+def test_of_many_unexplained_erasures_in_part_of_a_log_three_are_named_and_the_others_counted(
     events: int, more: str | None
 ) -> None:
     report = erasures({index: [0] for index in range(events)}, [], is_whole=False)
@@ -133,7 +133,7 @@ def links(places: Sequence[int], salt: str = "", verdict: str = "ok") -> list[Ch
     return [link_of(signed[place].raw, verdict=verdict) for place in places]
 
 
-def test_a_chain_with_many_gaps_has_all_its_missing_events_counted_and_three_gaps_named() -> None:
+def test_of_a_chain_with_many_gaps_three_gaps_are_named_and_all_missing_events_counted() -> None:
     report = Report()
 
     check_chains(links([0, 2, 4, 6, 9, 13]), report)
@@ -144,7 +144,7 @@ def test_a_chain_with_many_gaps_has_all_its_missing_events_counted_and_three_gap
     assert report.findings == []
 
 
-def test_contradictions_that_no_valid_key_signed_are_no_findings_and_many_of_them_counted() -> None:
+def test_contradictions_that_no_valid_key_signed_are_not_findings_and_after_three_they_are_counted() -> None:
     report = Report()
 
     check_chains([*links(range(5)), *links(range(5), "another", "unknown-key")], report)
@@ -163,7 +163,7 @@ def test_contradictions_that_a_valid_key_signed_are_all_findings() -> None:
     assert "5 forks, 0 inconsistent" in report.checked[0]
 
 
-def test_a_log_in_which_no_event_names_its_place_says_nothing_of_what_nodes_sent() -> None:
+def test_without_events_in_a_chain_it_is_not_known_what_nodes_sent() -> None:
     report = Report()
 
     check_chains([], report)

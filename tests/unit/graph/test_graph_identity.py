@@ -193,7 +193,7 @@ def test_a_table_in_flinks_memory_is_the_only_topic_with_that_name() -> None:
 @pytest.mark.parametrize(
     "steps", [*permutations([aliased(NAMES[0], IN_MEMORY), entered(IN_MEMORY, "s3://l"), noted(INCOMPLETE)])]
 )
-def test_a_table_in_the_memory_of_flink_is_no_table_of_a_catalog(steps: Iterable[Step]) -> None:
+def test_a_table_in_flinks_memory_is_not_a_table_of_a_catalog(steps: Iterable[Step]) -> None:
     at_its_place = entered(NAMES[1], "s3://l", "lake")
 
     identities = identities_of([*steps, at_its_place])
@@ -340,7 +340,7 @@ def test_a_name_that_is_no_longer_used_is_forgotten_and_its_spellings_stay_one()
 
 
 @pytest.mark.parametrize("name", [DatasetId("s3a://l", "t/"), IN_MEMORY])
-def test_a_forgotten_name_is_used_by_nobody_unless_evidence_mentions_it(name: DatasetId) -> None:
+def test_a_forgotten_name_is_unknown_unless_evidence_mentions_it(name: DatasetId) -> None:
     identities = identities_of([noted(name)])
 
     identities.forget(name)
@@ -396,7 +396,7 @@ def test_an_engines_table_is_the_table_of_its_configured_catalog_in_any_order(or
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_a_name_of_the_memory_of_flink_is_no_engines_table_in_any_order(order: Iterable[int]) -> None:
+def test_a_name_in_flinks_memory_is_not_an_engines_table_in_any_order(order: Iterable[int]) -> None:
     in_memory, table = DatasetId(IN_TRINO.namespace, "default_catalog.s.t"), DatasetId("s3://wh", "s/t")
     steps = [noted(in_memory), configured("s3://wh", "default_catalog"), entered(table, "s3://wh", "spark")]
 
@@ -406,7 +406,7 @@ def test_a_name_of_the_memory_of_flink_is_no_engines_table_in_any_order(order: I
     assert {*identities.members(table)} == {table}
 
 
-def test_a_metastore_is_the_same_whether_those_that_stand_in_for_it_are_told_or_not() -> None:
+def test_a_metastore_is_the_same_with_and_without_its_fallback_addresses() -> None:
     first, table = "thrift://m1:9083", DatasetId("s3://wh", "s.db/t")
     engine_catalog = EngineCatalog(TRINO, "lake", Catalog("hive", "", first, ""), NO_NAMES, SEEN)
     entry = CatalogEntry(table, Catalog("hive", "spark", f"{first},thrift://m2:9083", "s3://wh"), "s.t", SEEN)

@@ -199,7 +199,7 @@ def test_below_a_hundred_levels_types_are_compared_as_text() -> None:
 
 
 @pytest.mark.parametrize("depth", [99, 100, 101, 150])
-def test_what_stands_beside_a_deep_type_is_compared_as_any_other(depth: int) -> None:
+def test_a_field_next_to_a_deep_type_is_compared_like_any_other(depth: int) -> None:
     deep = "array<" * depth + "int" + ">" * depth
 
     assert fit(f"struct<a: {deep}, b: int>", f"struct<a: {deep}, b: bigint>") == "promoted"

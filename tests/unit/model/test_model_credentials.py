@@ -78,7 +78,7 @@ def test_a_text_without_a_password_is_unchanged(text: str) -> None:
     assert without_secrets(text) == text
 
 
-def test_a_password_is_looked_for_in_json_with_and_without_escapes() -> None:
+def test_secrets_are_detected_in_json_with_and_without_escapes() -> None:
     body = {"text": "x://db/?пароль_password=s3cret"}
 
     assert may_hold_secrets(json.dumps(body).encode())
@@ -87,7 +87,7 @@ def test_a_password_is_looked_for_in_json_with_and_without_escapes() -> None:
     assert not may_hold_secrets(b'{"told": "x://db/?page=2", "by": "ann@db", "signature": "pw=="}')
 
 
-def test_of_a_json_value_only_the_texts_in_it_change() -> None:
+def test_only_the_texts_in_a_json_value_are_cleaned() -> None:
     told = {"s3://a:b@c": ["s3://a:b@c", {"uri": "s3://a:b@c"}, 7, 0.5, True, None]}
 
     assert without_secrets_in(told) == {"s3://a:b@c": ["s3://c", {"uri": "s3://c"}, 7, 0.5, True, None]}

@@ -93,7 +93,7 @@ def test_an_events_kind_is_decided_by_its_members_and_a_stated_run_event_can_lac
     ("told", "lacking"),
     [(["job"], ("run",)), (["dataset"], ()), (["job", "dataset"], ())],
 )
-def test_an_event_of_a_job_with_a_state_and_without_a_run_lacks_one(told: list[str], lacking: tuple[str, ...]) -> None:
+def test_a_job_event_with_a_state_lacks_a_run(told: list[str], lacking: tuple[str, ...]) -> None:
     node = {"namespace": "production", "name": "orders"}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer", "eventType": "START"}
 
@@ -103,7 +103,7 @@ def test_an_event_of_a_job_with_a_state_and_without_a_run_lacks_one(told: list[s
     assert parsed.lacking == lacking
 
 
-def test_a_password_in_a_facet_is_kept_in_the_bytes_alone() -> None:
+def test_a_password_in_a_facet_is_kept_only_in_the_raw_bytes() -> None:
     uri = {"uri": "postgres://ann:s3cret@db/shop"}
     node = {"namespace": "lake", "name": "orders", "facets": {"dataSource": uri}}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
@@ -124,7 +124,7 @@ def test_a_password_in_a_facet_is_kept_in_the_bytes_alone() -> None:
     "place",
     ["jdbc:postgresql://ann:s3cret@db/shop", "jdbc:oracle:thin:ann@db/shop", "jdbc:db2://db:50000/shop;password="],
 )
-def test_a_node_has_one_name_in_every_kind_of_event_whatever_user_its_address_names(place: str) -> None:
+def test_a_node_has_the_same_name_in_every_kind_of_event_without_the_credentials_in_its_address(place: str) -> None:
     node = {"namespace": place, "name": "orders"}
     of_run = json.dumps(event(job=node, outputs=[node])).encode()
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
@@ -140,7 +140,7 @@ def test_a_node_has_one_name_in_every_kind_of_event_whatever_user_its_address_na
     assert len(reports) == 3
 
 
-def test_a_state_may_be_written_in_small_letters() -> None:
+def test_a_state_can_be_in_lower_case() -> None:
     parsed = read(event(eventType="complete"))
 
     assert isinstance(parsed, RunEvent)
@@ -187,7 +187,7 @@ def test_a_value_that_is_not_an_event_is_refused(body: object) -> None:
         read(body)
 
 
-def test_a_refusal_names_all_members_that_are_missing_of_which_null_is_one_and_none_that_is_wrong() -> None:
+def test_a_refusal_lists_all_missing_or_null_members_and_no_invalid_ones() -> None:
     body = {"producer": 7, "run": {}, "job": {"namespace": None, "name": ""}, "outputs": [{"namespace": "lake"}]}
 
     with pytest.raises(InvalidEventError, match=r"^eventTime: is required$") as refused:
@@ -196,7 +196,7 @@ def test_a_refusal_names_all_members_that_are_missing_of_which_null_is_one_and_n
     assert {*refused.value.missing} == {"eventTime", "run.runId", "job.namespace", "outputs.0.name"}
 
 
-def test_a_refusal_does_not_repeat_the_value_it_is_about() -> None:
+def test_a_refusal_does_not_repeat_the_value() -> None:
     with pytest.raises(InvalidEventError) as refusal:
         read(event(eventTime="my-password-is-hunter2"))
 

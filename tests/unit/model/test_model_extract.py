@@ -53,7 +53,7 @@ def test_an_event_with_a_place_in_a_chain_keeps_its_other_facets() -> None:
     assert told(ChainLink, chained) == []
 
 
-def test_a_heartbeat_tells_of_its_node_and_of_no_run() -> None:
+def test_a_heartbeat_gives_facts_about_its_node_and_no_run() -> None:
     parsed = parse_event(heartbeat(EPOCH, 0, None).raw)
 
     found = facts(parsed, Arrival(7, "ok"))
@@ -61,7 +61,7 @@ def test_a_heartbeat_tells_of_its_node_and_of_no_run() -> None:
     assert [type(fact) for fact in found] == [ChainLink]
 
 
-def test_every_report_of_a_schema_is_kept_and_of_most_other_facets_the_last() -> None:
+def test_every_report_of_a_schema_is_kept_and_only_the_last_of_most_other_facets() -> None:
     facets = {name: facet(x=1) for name in ("schema", "version", "documentation", "dataQualityMetrics")}
 
     body = event(outputs=[dataset("orders", **facets)])
@@ -71,7 +71,7 @@ def test_every_report_of_a_schema_is_kept_and_of_most_other_facets_the_last() ->
 
 
 @pytest.mark.parametrize("namespace", ["", "lake"])
-def test_what_a_lineage_facet_describes_without_a_namespace_is_in_quarantine(namespace: str) -> None:
+def test_a_dataset_without_a_namespace_in_a_lineage_facet_is_quarantined(namespace: str) -> None:
     entry = {"type": "DATASET", "namespace": namespace, "name": "orders", "inputs": []}
     body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
 
@@ -81,7 +81,7 @@ def test_what_a_lineage_facet_describes_without_a_namespace_is_in_quarantine(nam
     assert told(UseEvidence, body) == []
 
 
-def test_what_a_declaration_names_without_a_namespace_is_in_quarantine_and_what_it_names_whole_is_not() -> None:
+def test_only_the_outputs_without_a_namespace_of_a_declared_job_are_quarantined() -> None:
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
     ends = [{"namespace": "", "name": "orders"}, {"namespace": "lake", "name": "orders"}, {"namespace": "", "name": ""}]
     body = {**static, "job": {"namespace": "etl", "name": "load"}, "outputs": ends}
@@ -94,7 +94,7 @@ def test_what_a_declaration_names_without_a_namespace_is_in_quarantine_and_what_
     ]
 
 
-def test_a_declared_input_has_its_own_facets_and_those_of_its_reading_that_it_lacks_but_no_lineage() -> None:
+def test_a_declared_inputs_facets_are_completed_from_its_input_facets_without_lineage() -> None:
     own, of_reading, quality = facet(x="own"), facet(x="of reading"), facet(x="quality")
     lineage = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "raw", "field": "id"}]}})
     read = {"dataQualityMetrics": quality, "schema": of_reading, "columnLineage": lineage}
@@ -121,7 +121,7 @@ def test_a_declared_input_has_its_own_facets_and_those_of_its_reading_that_it_la
         ("lake", "orders", [Content, Declaration, DeclaredTimes, DeclaredShape]),
     ],
 )
-def test_a_declared_dataset_without_a_namespace_is_in_quarantine_and_without_a_name_nothing_else(
+def test_a_declared_dataset_without_a_namespace_is_quarantined_and_without_a_name_not_declared_either(
     namespace: str, name: str, kinds: list[type]
 ) -> None:
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
@@ -142,7 +142,7 @@ def test_a_declared_dataset_names_the_jobs_that_make_it_with_their_runs() -> Non
     assert declared["jobs"] == [["etl", "load"], ["etl", "load", RUN]]
 
 
-def test_what_a_job_uses_itself_is_evidence_of_use() -> None:
+def test_an_input_of_the_job_itself_is_evidence_of_use() -> None:
     entry = {"type": "JOB", "inputs": [{"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}]}
     body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
 
@@ -150,7 +150,7 @@ def test_what_a_job_uses_itself_is_evidence_of_use() -> None:
 
 
 @pytest.mark.parametrize("is_inferred", [False, True])
-def test_an_end_that_was_inferred_from_silence_is_no_report_of_an_end(is_inferred: bool) -> None:
+def test_an_end_that_was_inferred_from_silence_is_not_an_ending(is_inferred: bool) -> None:
     run = {"runId": RUN, "facets": {"headwater_run": facet(isInferred=is_inferred)}}
     body = event(eventType="ABORT", run=run)
 
@@ -161,7 +161,7 @@ def test_an_end_that_was_inferred_from_silence_is_no_report_of_an_end(is_inferre
     assert times.started_us is None
 
 
-def test_a_parent_that_is_named_whole_is_taken_and_one_that_was_deleted_or_named_in_part_is_not() -> None:
+def test_a_parent_counts_only_if_it_is_complete_and_not_deleted() -> None:
     whole = {"run": {"runId": ROOT.upper()}, "job": {"namespace": "etl", "name": "dag"}}
 
     def parts(**facets: object) -> tuple[ParentRun | None, ParentRun | None]:

@@ -33,7 +33,7 @@ def flows(*entries: object) -> list[Flow]:
     return [*explicit_flows({"entries": [*entries]}, OWN, RUN)]
 
 
-def test_a_job_that_is_not_named_is_the_own_one_and_so_is_the_own_one_by_its_name() -> None:
+def test_an_unnamed_job_is_the_events_own_and_so_is_one_with_its_name() -> None:
     named = {"type": "JOB", "namespace": "etl", "name": "load"}
 
     found = [flows({**each, "inputs": [DATASET]}) for each in (OWN_JOB, named, {**named, "runId": RUN.upper()})]
@@ -42,7 +42,7 @@ def test_a_job_that_is_not_named_is_the_own_one_and_so_is_the_own_one_by_its_nam
 
 
 @pytest.mark.parametrize("half", ["namespace", "name"])
-def test_a_job_of_which_half_the_name_is_given_is_none(half: str) -> None:
+def test_a_job_with_a_namespace_or_a_name_alone_is_skipped(half: str) -> None:
     partly = {"type": "JOB", half: "etl"}
 
     assert flows({**partly, "inputs": [DATASET]}, {**DATASET, "inputs": [partly]}) == []
@@ -50,7 +50,7 @@ def test_a_job_of_which_half_the_name_is_given_is_none(half: str) -> None:
 
 @pytest.mark.parametrize("kind", ["DATASET", "JOB"])
 @pytest.mark.parametrize("wrong", [{"namespace": 7}, {"name": 7}, {"name": ""}, {"type": "TABLE"}])
-def test_what_has_no_readable_name_is_skipped(kind: str, wrong: dict[str, object]) -> None:
+def test_an_entry_without_a_readable_name_is_skipped(kind: str, wrong: dict[str, object]) -> None:
     unreadable = {"type": kind, "namespace": "lake", "name": "x", **wrong}
 
     found = flows({**OTHER_JOB, "inputs": [unreadable, DATASET]}, {**unreadable, "inputs": [OTHER_JOB, DATASET]})
@@ -64,30 +64,30 @@ def test_a_dataset_may_lack_a_namespace_and_a_job_may_not() -> None:
     assert flows({**OWN_JOB, "inputs": inputs}) == [Flow(DatasetId("", "orders"), None)]
 
 
-def test_the_own_job_and_its_run_are_filled_in_at_the_end_that_names_no_other() -> None:
+def test_the_events_job_and_run_fill_the_unnamed_end_of_a_flow() -> None:
     assert Flow(ORDERS, None).between(OWN, RUN) == Flow(ORDERS, OWN, None, RUN)
     assert Flow(None, ORDERS).between(OWN, RUN) == Flow(OWN, ORDERS, RUN)
     assert Flow(OTHER, None, OTHER_RUN).between(OWN, RUN) == Flow(OTHER, OWN, OTHER_RUN, RUN)
 
 
-def test_another_run_of_the_own_job_is_named_as_another_jobs_run() -> None:
+def test_another_run_of_the_events_job_is_named_like_a_run_of_another_job() -> None:
     found = flows({**DATASET, "inputs": [{**OWN_JOB, "runId": OTHER_RUN.upper()}, {**OTHER_JOB, "runId": RUN}]})
 
     assert found == [Flow(OWN, ORDERS, OTHER_RUN), Flow(OTHER, ORDERS, RUN)]
 
 
 @pytest.mark.parametrize("run_id", ["", None, 7])
-def test_a_run_id_that_is_none_names_no_run(run_id: object) -> None:
+def test_an_invalid_run_id_is_ignored(run_id: object) -> None:
     assert flows({**OTHER_JOB, "runId": run_id, "inputs": [DATASET]}) == [Flow(ORDERS, OTHER)]
 
 
-def test_a_flow_that_is_told_twice_or_from_a_job_to_itself_is_told_once_or_not_at_all() -> None:
+def test_a_repeated_flow_is_listed_once_and_one_from_a_job_to_itself_not_at_all() -> None:
     found = flows({**OTHER_JOB, "inputs": [DATASET, DATASET, OTHER_JOB, OWN_JOB]}, {**OWN_JOB, "inputs": [OWN_JOB]})
 
     assert found == [Flow(ORDERS, OTHER), Flow(None, OTHER)]
 
 
-def test_what_flows_from_dataset_to_dataset_is_no_flow_of_a_job() -> None:
+def test_lineage_between_datasets_is_not_a_flow_of_a_job() -> None:
     assert flows({**DATASET, "inputs": [{**DATASET, "name": "raw"}]}) == []
 
 
@@ -95,7 +95,7 @@ def test_a_source_of_a_column_is_a_source_of_the_dataset() -> None:
     assert flows({**DATASET, "fields": {"id": {"inputs": [OTHER_JOB]}, "no entry": None}}) == [Flow(OTHER, ORDERS)]
 
 
-def test_only_datasets_with_sources_are_targets_and_an_empty_list_says_that_there_are_none() -> None:
+def test_only_datasets_with_a_list_of_sources_are_targets_even_if_it_is_empty() -> None:
     entries = [{**DATASET, "inputs": []}, {**OTHER_JOB, "inputs": [DATASET]}, {**DATASET, "name": "silent"}]
 
     assert [*explicit_targets({"entries": entries})] == [ORDERS]
@@ -109,17 +109,17 @@ def test_only_datasets_with_sources_are_targets_and_an_empty_list_says_that_ther
         ([{**DATASET, "inputs": [OTHER_JOB]}], False),
     ],
 )
-def test_a_facet_tells_of_uses_where_an_entry_of_a_job_has_inputs(entries: list[object], is_told: bool) -> None:
+def test_a_facet_reports_uses_if_an_entry_of_a_job_has_inputs(entries: list[object], is_told: bool) -> None:
     assert reports_uses({"entries": entries}) is is_told
 
 
-def test_a_dataset_is_made_by_the_jobs_that_it_names_and_not_by_one_without_a_name() -> None:
+def test_a_dataset_is_made_by_the_named_jobs_among_its_inputs() -> None:
     inputs = [{**OTHER_JOB, "runId": RUN}, OTHER_JOB, OWN_JOB, {**OWN_JOB, "runId": RUN}, DATASET]
 
     assert [*explicit_makers({"inputs": inputs})] == [Maker(OTHER, RUN), Maker(OTHER)]
 
 
-def test_dependencies_are_the_jobs_that_are_named_whole_each_with_its_type_if_it_has_one() -> None:
+def test_dependencies_are_the_completely_named_jobs_each_with_its_type_if_it_has_one() -> None:
     job = {"namespace": "etl", "name": "clean"}
     upstream = [{"job": job, "dependency_type": "DIRECT_INVOCATION"}, {"job": {"name": "clean"}}, {"job": None}]
 

@@ -103,9 +103,7 @@ def test_hive_and_glue_have_a_suffix_on_a_databases_folder_and_others_do_not() -
         ("LOCATION", "sales.orders", "db.t"),
     ],
 )
-def test_the_table_is_that_of_the_symlink_without_the_catalogs_name_wherever_it_lies(
-    kind: str, symlink: str, table: str
-) -> None:
+def test_a_table_symlink_names_the_table_without_the_catalogs_name(kind: str, symlink: str, table: str) -> None:
     symlinks = {"identifiers": [{"namespace": "ice", "name": symlink, "type": kind}]}
 
     assert tables("s3://lake", "wh/db/t", "s3://lake/wh", symlinks=symlinks) == [table]
@@ -120,7 +118,7 @@ def test_a_catalog_without_a_type_or_a_name_has_no_tables(lacking: str) -> None:
 
 
 @pytest.mark.parametrize(("namespace", "is_told"), [("s3://lake", True), ("", False)])
-def test_what_a_dataset_without_a_namespace_is_in_a_catalog_is_not_taken(namespace: str, is_told: bool) -> None:
+def test_the_catalog_facets_of_a_dataset_without_a_namespace_are_ignored(namespace: str, is_told: bool) -> None:
     catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3://lake"}
     symlinks = {"identifiers": [{"namespace": "ice", "name": "db.t", "type": "TABLE"}]}
 
@@ -131,7 +129,7 @@ def test_what_a_dataset_without_a_namespace_is_in_a_catalog_is_not_taken(namespa
 
 
 @pytest.mark.parametrize("state", ["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"])
-def test_a_former_name_is_taken_from_a_rename_only(state: str) -> None:
+def test_only_a_rename_gives_a_former_name(state: str) -> None:
     former = {"namespace": "lake", "name": "old"}
 
     found = told("lake", "new", lifecycleStateChange={"lifecycleStateChange": state, "previousIdentifier": former})
@@ -151,7 +149,7 @@ def test_a_former_name_is_taken_from_a_rename_only(state: str) -> None:
         (("lake", "a"), ("lake", "a"), False),
     ],
 )
-def test_a_symlink_joins_two_names_of_which_one_at_least_is_whole(
+def test_a_symlink_joins_two_different_names_of_which_one_may_lack_its_namespace(
     name: tuple[str, str], alias: tuple[str, str], is_told: bool
 ) -> None:
     symlinks = {"identifiers": [{"namespace": alias[0], "name": alias[1], "type": "TABLE"}, "no object"]}
@@ -177,7 +175,7 @@ def test_a_symlink_joins_two_names_of_which_one_at_least_is_whole(
         ({"prefix": "shop."}, None),
     ],
 )
-def test_an_engine_means_a_catalog_with_an_address_or_names_in_another_namespace(
+def test_an_engine_catalog_has_a_type_and_an_address_or_names_in_another_namespace(
     facet: dict[str, str], meant: tuple[Catalog, DatasetId] | None
 ) -> None:
     found = [fact for fact in told("trino://t", "lake", headwater_engine_catalog=facet) if type(fact) is EngineCatalog]

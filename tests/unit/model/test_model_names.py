@@ -38,7 +38,7 @@ def test_ports_and_schemes_belong_to_the_namespace() -> None:
     )
 
 
-def test_of_the_readings_of_a_column_the_first_has_the_shortest_column_and_the_longest_namespace() -> None:
+def test_the_first_reading_of_a_column_id_has_the_shortest_column_and_the_longest_namespace() -> None:
     found = [reading.node for reading in readings("datasetField:kafka://k:9092:orders:id")]
 
     assert found == [

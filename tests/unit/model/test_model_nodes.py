@@ -32,7 +32,7 @@ def link_with(verdict: str = "ok", **changes: Facets) -> ChainLink | None:
 
 
 @pytest.mark.parametrize("verdict", ["unsigned", "tampered", "malformed"])
-def test_what_no_signature_covers_has_no_place_in_a_chain(verdict: str) -> None:
+def test_an_event_without_a_valid_signature_has_no_place_in_a_chain(verdict: str) -> None:
     assert link_with(verdict) is None
 
 
@@ -55,7 +55,7 @@ def test_what_no_signature_covers_has_no_place_in_a_chain(verdict: str) -> None:
         {"_deleted": True},
     ],
 )
-def test_a_place_that_cannot_be_is_none(chain: Facets) -> None:
+def test_an_event_with_an_invalid_chain_facet_has_no_place(chain: Facets) -> None:
     assert link_with(headwater_chain=chain) is None
 
 
@@ -70,19 +70,19 @@ def test_a_place_that_cannot_be_is_none(chain: Facets) -> None:
         {"_deleted": True},
     ],
 )
-def test_a_signature_that_is_not_the_nodes_gives_no_place(signature: Facets) -> None:
+def test_an_event_with_an_invalid_signature_facet_or_another_nodes_key_has_no_place(signature: Facets) -> None:
     assert link_with(signature=signature) is None
 
 
 @pytest.mark.parametrize("name", ["", "n" * 201])
-def test_a_node_without_a_name_or_with_an_endless_one_has_no_chain(name: str) -> None:
+def test_a_node_with_an_empty_or_overlong_name_has_no_chain(name: str) -> None:
     assert link_with(headwater_chain={"nodeId": name}, signature={"keyId": f"node:{name}#sha256:x"}) is None
 
 
 @pytest.mark.parametrize(
     "chain", [{"sequence": 2**53 - 1}, {"epoch": "e" * 200}, {"sequence": 0, "lastCheckpoint": {}}]
 )
-def test_a_place_at_the_edge_of_what_can_be_is_one(chain: Facets) -> None:
+def test_a_place_at_its_limits_is_valid(chain: Facets) -> None:
     link = link_with("unknown-key", headwater_chain=chain)
 
     assert link is not None
@@ -97,7 +97,7 @@ def test_a_place_at_the_edge_of_what_can_be_is_one(chain: Facets) -> None:
         ({"unsigned": [HASH]}, {"unsigned": [HASH]}),
     ],
 )
-def test_what_else_an_event_says_of_its_chain_is_kept(chain: Facets, kept: Facets) -> None:
+def test_other_statements_of_an_event_about_its_chain_are_kept(chain: Facets, kept: Facets) -> None:
     link = link_with(headwater_chain=chain)
 
     assert link is not None
@@ -107,7 +107,7 @@ def test_what_else_an_event_says_of_its_chain_is_kept(chain: Facets, kept: Facet
 @pytest.mark.parametrize(
     ("key_id", "has_place"), [(KEY.key_id, True), (f"node:{NODE}0#sha256:x", False), (None, False)]
 )
-def test_an_event_whose_signature_was_erased_has_its_place_by_the_key_that_is_known_to_have_signed_it(
+def test_an_event_with_an_erased_signature_has_a_place_if_its_nodes_key_is_known_to_have_signed_it(
     key_id: str | None, has_place: bool
 ) -> None:
     event_erased = parsed(json.loads(erased(in_place(event(), Link(NODE, EPOCH, 1, HASH))).raw))

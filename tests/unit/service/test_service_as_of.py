@@ -64,19 +64,19 @@ def test_a_time_to_the_millisecond_includes_all_of_it(text: str, us: int, last_u
     assert begin_us(TEN_US + last_us) == TEN_US + us
 
 
-def test_what_is_no_text_is_passed_on() -> None:
+def test_a_value_that_is_not_text_is_passed_on() -> None:
     assert [until_us(None), until_us(7)] == [None, 7]
 
 
 @pytest.mark.parametrize(
     "text", ["", "now", "2025-03-01T10:00:00", "2025-03-01", "١٢", "9" * 15, "9" * 16, "2025-02-30T10:00:00Z", "1.5"]
 )
-def test_what_is_no_time_with_a_zone_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_time_with_a_zone_is_refused(text: str) -> None:
     with pytest.raises(PydanticCustomError, match="expected a time with its zone"):
         time_us(text)
 
 
-def test_one_end_of_a_comparison_is_a_time_or_a_size_of_the_log() -> None:
+def test_an_end_of_a_comparison_is_a_time_or_a_log_size() -> None:
     assert end_of_comparison("from", "log:0", 7) == AsOf(log_size=0)
     assert end_of_comparison("from", "log:7", 7) == AsOf(log_size=7)
     assert end_of_comparison("from", "2025-03-01T10:00:00Z", 7) == AsOf(TEN_US + 999)
@@ -92,7 +92,7 @@ def test_one_end_of_a_comparison_is_a_time_or_a_size_of_the_log() -> None:
         ("yesterday", "query param to cannot be read: "),
     ],
 )
-def test_what_is_no_end_of_a_comparison_is_refused_by_its_parameter(text: str, message: str) -> None:
+def test_an_invalid_end_of_a_comparison_is_refused_with_its_parameter(text: str, message: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         end_of_comparison("to", text, 7)
 

@@ -34,13 +34,13 @@ def each_byte(data: bytes) -> list[bytes]:
     return [data[at : at + 1] for at in range(len(data))]
 
 
-def test_a_body_in_pieces_is_put_together() -> None:
+def test_the_chunks_of_a_body_are_joined() -> None:
     assert read([b'{"a"', b":", b"1}"]) == b'{"a":1}'
     assert read([b"a" * LIMIT]) == b"a" * LIMIT
     assert read([]) == b""
 
 
-def test_a_packed_body_in_pieces_is_unpacked_with_all_its_members() -> None:
+def test_a_gzip_body_in_chunks_is_decompressed_with_all_its_members() -> None:
     packed = gzip.compress(b'{"a"') + gzip.compress(b"") + gzip.compress(b":1}")
 
     assert read([packed], content_encoding="gzip") == b'{"a":1}'
@@ -49,7 +49,7 @@ def test_a_packed_body_in_pieces_is_unpacked_with_all_its_members() -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 8, 9])
-def test_a_packed_body_without_its_end_is_refused_since_its_checksum_is_there(missing: int) -> None:
+def test_a_truncated_gzip_body_is_refused(missing: int) -> None:
     packed = gzip.compress(b"{}")[:-missing]
 
     assert refusal([packed], content_encoding="gzip") == (400, "body: the gzip stream is truncated")
@@ -64,12 +64,12 @@ def test_a_packed_body_without_its_end_is_refused_since_its_checksum_is_there(mi
         [gzip.compress(b"")] * LIMIT,  # nothing, at great length
     ],
 )
-def test_a_packed_body_is_bounded_packed_and_unpacked(chunks: list[bytes]) -> None:
+def test_a_gzip_body_is_limited_both_compressed_and_decompressed(chunks: list[bytes]) -> None:
     assert refusal(chunks, content_encoding="gzip") == (413, f"body: larger than {LIMIT} bytes, the limit")
 
 
 @pytest.mark.parametrize(
     ("length", "status"), [("1001", 413), ("9" * 18, 413), ("9" * 5_000, 400), ("-1", 400), ("1e3", 400), ("²", 400)]
 )
-def test_an_announced_length_is_a_number_within_the_limit(length: str, status: int) -> None:
+def test_a_content_length_is_a_number_within_the_limit(length: str, status: int) -> None:
     assert refusal([], content_length=length)[0] == status

@@ -164,7 +164,7 @@ def is_consistent(old: tuple[int, bytes], new: tuple[int, bytes], proof: Sequenc
 
 
 @pytest.mark.parametrize(("old", "new", "proof"), CONSISTENCY)
-def test_the_consistency_proofs_of_certificate_transparency_are_good_and_no_bent_one(
+def test_the_consistency_proofs_of_certificate_transparency_verify_and_altered_ones_do_not(
     old: int, new: int, proof: list[str]
 ) -> None:
     first, second, good = bytes.fromhex(ROOTS[old]), bytes.fromhex(ROOTS[new]), [bytes.fromhex(each) for each in proof]
@@ -180,7 +180,7 @@ def test_the_consistency_proofs_of_certificate_transparency_are_good_and_no_bent
         assert not is_consistent((old, first), (new, second), [*good[:at], other, *good[at + 1 :]])
 
 
-def test_no_proof_makes_a_smaller_tree_follow_from_a_larger_one() -> None:
+def test_a_smaller_tree_is_never_a_consistent_successor_of_a_larger_one() -> None:
     old, beside = bytes.fromhex(ROOTS[3]), bytes.fromhex(ROOTS[1])
 
     assert not is_consistent((3, old), (2, core.node_hash(old, beside)), [old, beside])

@@ -22,7 +22,7 @@ def test_a_written_key_set_can_be_read() -> None:
     assert read_jwks(write_jwks(keys)) == keys
 
 
-def test_of_two_keys_the_revoked_one_is_read_with_its_time() -> None:
+def test_only_the_revoked_one_of_two_keys_has_a_revocation_time() -> None:
     text = write_jwks(
         {ONE.key_id: ONE.public_key, TWO.key_id: TWO.public_key}, {TWO.key_id: "2026-05-22T16:23:11.5+02:00"}
     )
@@ -32,14 +32,14 @@ def test_of_two_keys_the_revoked_one_is_read_with_its_time() -> None:
 
 
 @pytest.mark.parametrize("time", ["2026-05-22T14:23:11", "yesterday", 1_779_459_791, True])
-def test_a_time_of_revocation_that_is_none_is_refused_by_its_path(time: object) -> None:
+def test_an_invalid_revocation_time_is_refused_with_its_path(time: object) -> None:
     document = {"keys": ["what", {**RFC_8037_A2, "kid": "k", "revokedFrom": time}]}
 
     with pytest.raises(InvalidInputError, match=r"^keys\.1\.revokedFrom: expected a time with its zone"):
         read_revocations(json.dumps(document))
 
 
-def test_a_key_set_says_what_its_keys_are_for() -> None:
+def test_a_key_set_states_the_use_of_its_keys() -> None:
     (member,) = json.loads(write_jwks({ONE.key_id: ONE.public_key}))["keys"]
 
     assert member["kid"] == ONE.key_id

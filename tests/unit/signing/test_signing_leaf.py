@@ -104,13 +104,13 @@ def test_facets_are_found_at_every_place_of_openlineage() -> None:
     ]
 
 
-def test_values_of_other_types_where_facets_could_be_hold_none() -> None:
+def test_values_that_are_not_objects_hold_no_facets() -> None:
     raw = b'{ "inputs": null, "outputs": "x", "run": 5, "dataset": {"facets": true}, "job": {"facets": {"a": 1}} }'
 
     assert _values(raw) == {"job.facets.a": b"1"}
 
 
-def test_an_event_that_was_cut_off_anywhere_is_not_json() -> None:
+def test_an_event_truncated_anywhere_is_not_json() -> None:
     raw = json.dumps(json.loads(EVENT), indent=1).encode()
 
     assert len(facet_spans(raw)) == 3

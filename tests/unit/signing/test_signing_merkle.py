@@ -248,7 +248,7 @@ def test_an_empty_tree_is_consistent_with_any() -> None:
     assert not is_consistent(3, bytes.fromhex(ROOTS[3]), 0, EMPTY_ROOT, [])
 
 
-def test_no_proof_makes_a_smaller_tree_follow_from_a_larger_one() -> None:
+def test_a_smaller_tree_is_never_a_consistent_successor_of_a_larger_one() -> None:
     old, beside = _root(_leaves(3)), LEAVES[0]
 
     assert not is_consistent(3, old, 2, node_hash(old, beside), [old, beside])

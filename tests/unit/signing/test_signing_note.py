@@ -51,7 +51,7 @@ def test_a_checkpoint_is_three_lines() -> None:
     assert parse_checkpoint(CHECKPOINT.text + "an extension\n") == CHECKPOINT
 
 
-def test_the_checkpoint_of_an_empty_log_is_one() -> None:
+def test_the_checkpoint_of_an_empty_log_is_valid() -> None:
     empty = Checkpoint("lineage.example.org", 0, EMPTY_ROOT)
 
     assert parse_checkpoint(empty.text) == empty
@@ -116,7 +116,7 @@ def test_an_altered_note_is_refused(altered: str) -> None:
 
 
 @pytest.mark.parametrize("control", ["\t", "\r", "\0", "\x1b[2J"])
-def test_a_note_with_a_control_character_is_refused_whoever_signed_it(control: str) -> None:
+def test_a_signed_note_with_a_control_character_is_refused(control: str) -> None:
     """Only newlines may stand in a note (https://c2sp.org/signed-note)."""
     text = f"{CHECKPOINT.text}{control}\n"
 
@@ -149,13 +149,13 @@ def test_an_altered_verifier_key_is_refused(altered: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a b", COSIGNATURE), ("a\u202eb", COSIGNATURE), ("log", 0), ("log", 2)])
-def test_a_verifier_key_of_another_type_or_with_a_name_that_is_none_is_refused(name: str, kind: int) -> None:
+def test_a_verifier_key_of_another_type_or_with_an_invalid_name_is_refused(name: str, kind: int) -> None:
     with pytest.raises(InvalidInputError):
         parse_verifier(str(NoteVerifier(name, LOG.verifier.public_key, kind)))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\nb", "a\u00a0b", "a\u202eb", "a\0b"])
-def test_a_name_that_would_break_a_note_is_refused(name: str) -> None:
+def test_a_signer_with_an_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInputError, match="expected a name"):
         NoteSigner.from_seed(name, bytes(32))
 

@@ -65,7 +65,7 @@ def test_a_key_is_known_after_its_enrolment() -> None:
 
 @pytest.mark.parametrize("hour", [1, 1.5, 2])
 @pytest.mark.parametrize("later", [-2, 0.75, 99])
-def test_what_a_revoked_key_says_of_itself_changes_nothing(hour: float, later: float) -> None:
+def test_a_revoked_keys_own_statement_changes_nothing(hour: float, later: float) -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(1, OLD, 1), revoked(hour, OLD, later)), OLD) == 1
 
 
@@ -89,7 +89,7 @@ def test_a_key_can_make_a_future_revocation_earlier_but_not_later() -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(1, OLD, 9), revoked(2, OLD, 10)), OLD) == 9
 
 
-def test_a_key_takes_back_no_more_than_the_last_hour() -> None:
+def test_a_key_can_revoke_itself_at_most_an_hour_back() -> None:
     assert from_hour(after(enrolled(0, OLD), revoked(8, OLD, -99)), OLD) == 7
     assert from_hour(after(enrolled(0, OLD), revoked(8, OLD, -99, TOKEN)), OLD) == -99
 
@@ -111,7 +111,7 @@ def test_only_a_revocation_with_a_time_revokes() -> None:
     assert (now.keys.keys(), now.revoked) == ({OLD.key_id}, {})
 
 
-def test_a_replacement_that_was_named_in_time_stays_when_the_old_key_is_revoked() -> None:
+def test_a_replacement_named_before_the_revocation_remains_trusted() -> None:
     now = after(enrolled(0, OLD), replaced(1, OLD, NEW), revoked(2, OLD, 1.5, TOKEN))
 
     assert (now.keys.keys(), now.fallen) == ({OLD.key_id, NEW.key_id}, {})
@@ -127,11 +127,11 @@ def test_a_replacement_named_after_the_revocation_is_not_trusted_nor_are_those_i
     assert now.fallen == {NEW.key_id: OLD.key_id, NEWEST.key_id: OLD.key_id}
 
 
-def test_a_replacement_that_was_named_at_the_very_time_of_the_revocation_falls() -> None:
+def test_a_replacement_named_at_the_time_of_the_revocation_is_not_trusted() -> None:
     assert after(enrolled(0, OLD), replaced(1, OLD, NEW), revoked(2, OLD, 1, TOKEN)).fallen == {NEW.key_id: OLD.key_id}
 
 
-def test_a_replacement_is_named_at_the_later_of_when_it_came_and_what_it_says() -> None:
+def test_a_replacements_time_is_the_later_of_its_arrival_and_its_stated_time() -> None:
     now = after(enrolled(0, OLD), replaced(1, OLD, NEW, 5), revoked(2, OLD, 4, TOKEN))
 
     assert now.fallen == {NEW.key_id: OLD.key_id}
@@ -153,7 +153,7 @@ def test_a_replacement_remains_when_the_old_key_is_no_longer_configured() -> Non
     assert standing([fact], {OLD.key_id: OLD.public_key}).keys.keys() == {OLD.key_id, NEW.key_id}
 
 
-def test_the_order_is_that_of_the_log_whichever_is_read_first() -> None:
+def test_statements_count_in_the_order_of_the_log_in_any_order_of_reading() -> None:
     facts = facts_of([enrolled(0, OLD), *(revoked(at, OLD, hour, TOKEN) for at, hour in ((1, 3), (2, 9), (4, 5)))])
 
     assert {from_hour(standing(some, {}), OLD) for some in permutations(facts)} == {5}

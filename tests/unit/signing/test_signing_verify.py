@@ -161,7 +161,7 @@ def test_any_facet_has_a_verdict(facet: Any) -> None:  # noqa: ANN401 - anything
 
 @pytest.mark.parametrize("member", ["keyId", "signature", "payloadHash", "algorithm", "_schemaURL", "_producer"])
 @pytest.mark.parametrize("value", [None, 5, []])
-def test_a_facet_with_a_member_that_is_no_string_is_tampered(member: str, value: object) -> None:
+def test_a_signature_facet_with_a_member_that_is_not_a_string_is_tampered(member: str, value: object) -> None:
     event = json.loads(SIGNED)
     event["run"]["facets"]["signature"][member] = value
 
