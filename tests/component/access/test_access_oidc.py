@@ -53,8 +53,8 @@ class Identity:
     def jwks(self) -> bytes:
         if self.body is not None:
             return self.body
-        told = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
-        return json.dumps({"keys": told}).encode()
+        members = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
+        return json.dumps({"keys": members}).encode()
 
 
 @pytest.fixture
@@ -263,17 +263,17 @@ def test_keys_are_fetched_again_after_ten_minutes_in_the_background(identity: Id
     clock = Clock()
     keys = provider(identity.url, clock=clock)
 
-    async def ask() -> None:
+    async def present_tokens() -> None:
         await keys.caller_of(token())
         identity.may_answer.clear()
         for later_s in (599, 1):
             clock.now_s += later_s
             await asyncio.wait_for(keys.caller_of(token()), 4)  # less than a fetch waits for its answer
-        both = [await asyncio.to_thread(identity.request_arrived.acquire, timeout=30) for _ in range(2)]
+        arrived = [await asyncio.to_thread(identity.request_arrived.acquire, timeout=30) for _ in range(2)]
         identity.may_answer.set()
-        assert all(both)
+        assert all(arrived)
 
-    asyncio.run(ask())
+    asyncio.run(present_tokens())
 
 
 def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) -> None:
@@ -283,12 +283,12 @@ def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) 
     keys = provider(identity.url, clock=clock)
     unnamed = jwt.encode({"alg": "RS256"}, dict(CLAIMS), RSA)
 
-    async def ask() -> list[str]:
+    async def present_tokens() -> list[str]:
         names = [(await keys.caller_of(unnamed)).name]
         clock.now_s += 31
         return [*names, (await keys.caller_of(unnamed)).name]
 
-    assert asyncio.run(ask()) == ["oidc:alice"] * 2
+    assert asyncio.run(present_tokens()) == ["oidc:alice"] * 2
     assert identity.requests == 1
 
 

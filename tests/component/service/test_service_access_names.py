@@ -278,11 +278,11 @@ def test_a_name_that_an_operators_rule_forbids_is_hidden_wherever_it_was_mention
     tmp_path: Path, mention: dict[str, Any]
 ) -> None:
     statuses, texts = [], []
-    told = event(**{"run": {"runId": str(uuid4())}, "eventType": "COMPLETE", "outputs": [dataset("a")], **mention})
+    body = event(**{"run": {"runId": str(uuid4())}, "eventType": "COMPLETE", "outputs": [dataset("a")], **mention})
     for start_s in (0, 3_600):
         with guarded(tmp_path, RULE, START_US + start_s * 1_000_000) as admin:
             if not start_s:
-                assert post(admin, told) == [201]
+                assert post(admin, body) == [201]
             holder = caller(admin, "read", scopes=("*",))
             statuses.append(holder("GET", "/api/v1/events/lineage").status_code)
             texts.append(holder("GET", "/api/v1/lineage?nodeId=dataset:lake:a").text)

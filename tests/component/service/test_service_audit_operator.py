@@ -102,8 +102,8 @@ def bundle(folder: Path, entries: Sequence[Entry], signed: Checkpoint, left: Seq
 
 
 def parts_of(path: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as whole:
-        return {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def with_proof(path: Path, since: Checkpoint, proof: Sequence[bytes]) -> Path:
@@ -164,21 +164,21 @@ def test_a_proof_with_a_hash_of_the_wrong_length_proves_no_consistency(tmp_path:
 
 
 def test_a_proof_that_continues_beyond_the_root_proves_no_consistency(tmp_path: Path) -> None:
-    """Else an entry that was withheld when the head was kept could be shown as another one since.
+    """Otherwise an entry that was withheld under the earlier head could be shown with other content later.
 
     Source: RFC 9162, section 2.1.4.2: "If sn is 0, then stop the iteration and fail the proof verification."
     """
     shown = [entry(place, "a") for place in range(3)]
     first, second, third = map(leaf, shown)
-    left, one, other = node_hash(first, second), bytes(32), bytes([1] * 32)
-    kept = head(3, node_hash(left, node_hash(third, one)))  # over a third leaf that is not the one of the entry shown
-    now = head(4, node_hash(left, node_hash(third, node_hash(one, other))))
-    withheld = {"index": 3, "leaf": b64encode(node_hash(one, other)).decode()}
-    path = with_proof(bundle(tmp_path, [*shown, withheld], now), kept, [one, other, third, left])
+    left, zeros, ones = node_hash(first, second), bytes(32), bytes([1] * 32)
+    earlier = head(3, node_hash(left, node_hash(third, zeros)))  # its third leaf is not that of the entry shown
+    later = head(4, node_hash(left, node_hash(third, node_hash(zeros, ones))))
+    withheld = {"index": 3, "leaf": b64encode(node_hash(zeros, ones)).decode()}
+    path = with_proof(bundle(tmp_path, [*shown, withheld], later), earlier, [zeros, ones, third, left])
 
-    status, told = verified(path)
+    status, answer = verified(path)
 
-    assert (status, checks(told)) == (1, [("consistency", None)])
+    assert (status, checks(answer)) == (1, [("consistency", None)])
 
 
 def test_a_withheld_leaf_of_the_wrong_length_is_refused(tmp_path: Path) -> None:
@@ -257,20 +257,20 @@ def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None
 
 
 def test_an_empty_salt_does_not_open_a_leaf(tmp_path: Path) -> None:
-    """Else a salt that can be read as text could be shown as a part of the entry."""
-    told_so = entry(0, "a")
-    raw, found = told_so["raw"].encode(), Found("event", START_US, "unsigned", None)
+    """Otherwise a salt that can be read as text could be shown as a part of the entry."""
+    honest = entry(0, "a")
+    raw, found = honest["raw"].encode(), Found("event", START_US, "unsigned", None)
     committed = leaf_hash(leaf_data(commitment(raw, [], [b" " * 16]), found))
-    del told_so["salt"]
-    bare = {**told_so, "salts": [""], "raw": " " * 16 + told_so["raw"], "leaf": b64encode(committed).decode()}
+    del honest["salt"]
+    forged = {**honest, "salts": [""], "raw": " " * 16 + honest["raw"], "leaf": b64encode(committed).decode()}
 
-    status, told = verified(bundle(tmp_path, [bare], head(1, committed)))
+    status, answer = verified(bundle(tmp_path, [forged], head(1, committed)))
 
-    assert (status, checks(told)) == (1, [("entry", 0), ("inclusion", None)])
+    assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
 def test_only_the_deletion_mark_can_take_the_place_of_an_erased_facet(tmp_path: Path) -> None:
-    told_so = entry(0, "a", kind="edit")  # without facets of its own
+    edit = entry(0, "a", kind="edit")  # without facets of its own
     raw, erased, found = '{"a":%s}', '{"_deleted":true}', Found("event", START_US, "unsigned", None)
     span, each = FacetSpan(5, 7, ("a",)), [bytes(16), bytes([1] * 16)]
     committed = leaf_hash(leaf_data(commitment((raw % "{}").encode(), [span], each), found))
@@ -283,34 +283,34 @@ def test_only_the_deletion_mark_can_take_the_place_of_an_erased_facet(tmp_path: 
         },
         **{"salts": [b64encode(each[0]).decode(), None], "parts": {"0": b64encode(part(each[1], b"{}")).decode()}},
     }
-    del told_so["salt"]
-    shown, forged = ({**told_so, **opened, "raw": raw % value} for value in (erased, '{"_denied" :true}'))
+    del edit["salt"]
+    shown, forged = ({**edit, **opened, "raw": raw % value} for value in (erased, '{"_denied" :true}'))
 
     of_shown, of_forged = (verified(bundle(tmp_path, [each], head(1, committed)))[1] for each in (shown, forged))
 
-    assert [("entry", 0) in checks(told) for told in (of_shown, of_forged)] == [False, True]
+    assert [("entry", 0) in checks(answer) for answer in (of_shown, of_forged)] == [False, True]
 
 
 def test_a_facet_that_the_leaf_does_not_commit_to_cannot_be_marked_as_erased(tmp_path: Path) -> None:
-    """Else nobody would ask who signed the event."""
+    """Otherwise the event's signature would not be checked."""
     honest = entry(1, "forged", "ok", "node:bank#sha256:AAAA")
-    odd = {
+    forged = {
         **honest,
         "facets": [*honest["facets"], 0],
         "salts": [b64encode(salts(bytes([1] * 16), 0)[0]).decode()],
         "parts": {str(len(honest["facets"]) // 2): b64encode(bytes(32)).decode()},
     }
-    del odd["salt"]
+    del forged["salt"]
     before = leaf(entry(0, "a"))
 
-    status, answer = verified(bundle(tmp_path, [odd], head(2, node_hash(before, leaf(honest))), left=[before]))
+    status, answer = verified(bundle(tmp_path, [forged], head(2, node_hash(before, leaf(honest))), left=[before]))
 
     assert status == 1
     assert ("entry", 1) in checks(answer)
 
 
 def test_a_head_that_names_another_log_is_refused(tmp_path: Path) -> None:
-    """Else the heads that nodes were shown would not be compared with it: they name the log."""
+    """Otherwise no head that a node was shown would count against it: those have another log name."""
     first = entry(0, "a")
 
     status, answer = verified(bundle(tmp_path, [first], head(1, leaf(first), "lineage.example.com")))
@@ -332,9 +332,9 @@ def test_a_head_over_more_entries_than_the_bundle_has_is_reported(tmp_path: Path
         for name, text in parts.items():
             changed.writestr(name, text)
 
-    status, told = verified(path)
+    status, answer = verified(path)
 
-    assert (status, check in [name for name, _ in checks(told)]) == (1, True)
+    assert (status, check in [name for name, _ in checks(answer)]) == (1, True)
 
 
 def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: Path) -> None:

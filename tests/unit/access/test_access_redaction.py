@@ -167,10 +167,10 @@ def test_an_object_under_the_key_of_a_name_is_redacted_like_any_other() -> None:
 
 
 def test_an_ambiguous_node_id_is_hidden_if_any_of_its_readings_is() -> None:
-    one, other = DatasetId("sales:vault", "people"), DatasetId("sales", "vault:people")
+    first, second = DatasetId("sales:vault", "people"), DatasetId("sales", "vault:people")
 
-    for shown in (one, other):
-        redactor = replace(within(shown.namespace), node=lambda _: [one, other])
+    for shown in (first, second):
+        redactor = replace(within(shown.namespace), node=lambda _: [first, second])
         seen = redactor.over({"id": "dataset:sales:vault:people", "words": "paid"})
         assert seen["id"].startswith("dataset:redacted:redacted-")
         assert seen["words"] == "redacted"
@@ -253,11 +253,11 @@ def test_a_description_of_all_sources_of_a_column_is_redacted_if_one_is_hidden()
     )
 
     assert (with_hidden["transformationDescription"], with_hidden["transformationType"]) == ("redacted", "AGGREGATION")
-    silent = {"transformationDescription": "redacted"}
-    none, seen, _, seen_own = with_hidden["inputFields"]
-    assert none is None
-    assert seen == {**shown, "transformations": [step("redacted"), step("redacted")], **silent}
-    assert seen_own == {**own, **silent}
+    redacted = {"transformationDescription": "redacted"}
+    null, seen_as_all, _, seen_own = with_hidden["inputFields"]
+    assert null is None
+    assert seen_as_all == {**shown, "transformations": [step("redacted"), step("redacted")], **redacted}
+    assert seen_own == {**own, **redacted}
     assert without == {**about_all, "inputFields": [as_all]}
 
 

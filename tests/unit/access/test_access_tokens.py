@@ -1,4 +1,4 @@
-"""API keys and the operator's token: what is presented, and whom it admits."""
+"""API keys and the operator's token: which tokens are accepted, and for whom."""
 
 import re
 from base64 import urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""What the entries of a bundle say together: late events, erasures, chains; and what of it is summed up."""
+"""Checks across the entries of a bundle: late events, erasures and chains, and how long lists are shortened."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ EPOCH = "018f0000-0000-7000-8000-000000000001"
 
 
 def revoked(key: NodeKey) -> EditEntry:
-    """The entry of the operator's revocation of the key from noon on."""
+    """The entry of an operator's revocation of the key as of noon."""
     statement = revocation(key.key_id, NOON, "stolen", "1", NOON).text
     value = {"statement": statement, "signatures": {}, "token": "a hash"}
     return edit_entry("1", NOON_US, None, [EditItem(("key", key.key_id), "revoked", value)])
@@ -33,14 +33,14 @@ def revoked(key: NodeKey) -> EditEntry:
 def late_by(
     keys: Sequence[NodeKey], received_us: int, verdict: str = "ok", known: Sequence[Finding] = ()
 ) -> tuple[list[int | None], list[str]]:
-    """Findings, and what is not known, of a log that has an event by each key, revokes it, and has another by it."""
+    """The findings' entries and what is not known, where each key signs an event, is revoked, and signs another."""
     late, report, edits = LateEvents(), Report(), list[Edit]()
     report.findings.extend(known)
 
     def take_events(first: int) -> None:
         for index, key in enumerate(keys, first):
-            told = {"kind": "event", "index": index, "verdict": verdict, "keyId": key.key_id}
-            late.take(told | {"receivedUs": received_us}, b"{}")
+            members = {"kind": "event", "index": index, "verdict": verdict, "keyId": key.key_id}
+            late.take(members | {"receivedUs": received_us}, b"{}")
 
     take_events(0)
     for index, key in enumerate(keys, len(keys)):
@@ -60,18 +60,18 @@ def test_an_event_that_arrived_at_the_time_of_the_revocation_is_a_finding_and_on
 
 
 def test_late_events_that_are_unproven_or_already_have_a_finding_give_no_more_findings() -> None:
-    told = Finding("signature", 2, "the event is not what its key signed")
+    finding = Finding("signature", 2, "the event is not what its key signed")
 
     assert late_by(KEYS[:1], NOON_US, "unknown-key") == ([], [])
-    assert late_by(KEYS[:1], NOON_US, known=[told]) == ([], [])
-    assert late_by(KEYS[:1], NOON_US, known=[told._replace(check="entry")]) == ([2], [])
+    assert late_by(KEYS[:1], NOON_US, known=[finding]) == ([], [])
+    assert late_by(KEYS[:1], NOON_US, known=[finding._replace(check="entry")]) == ([2], [])
 
 
 @pytest.mark.parametrize(("keys", "more"), [(3, None), (4, "1 more key"), (5, "2 more keys")])
 def test_of_many_keys_with_late_events_three_are_named_and_the_others_counted(keys: int, more: str | None) -> None:
     _, not_known = late_by(KEYS[:keys], NOON_US - 1)
 
-    assert [each.key_id in told for each, told in zip(KEYS, not_known[:3], strict=False)] == [True] * 3
+    assert [each.key_id in line for each, line in zip(KEYS, not_known[:3], strict=False)] == [True] * 3
     assert not_known[3:] == ([] if more is None else [f"the same for events by {more}"])
 
 
@@ -79,22 +79,24 @@ RAW = b'{"run":{"facets":{"a":{"_deleted":true},"signature":{"_deleted":true}}}}
 FACETS = [at for span in facet_spans(RAW) for at in (span.begin, span.end)]
 
 
-def erasures(of: Mapping[int, Sequence[int]], recorded: Sequence[tuple[int, str]], *, is_whole: bool) -> Report:
-    """What is told of events with these erased facets, by number, where the log records these erasures."""
-    taken, report = Erasures(), Report()
-    for index, numbers in of.items():
-        taken.take({"kind": "event", "index": index, "facets": FACETS, "parts": dict.fromkeys(map(str, numbers))}, RAW)
+def erasures(erased: Mapping[int, Sequence[int]], recorded: Sequence[tuple[int, str]], *, is_whole: bool) -> Report:
+    """The report on events with these erased facets (numbers by entry), where the log records these erasures."""
+    checker, report = Erasures(), Report()
+    for index, numbers in erased.items():
+        checker.take(
+            {"kind": "event", "index": index, "facets": FACETS, "parts": dict.fromkeys(map(str, numbers))}, RAW
+        )
     for index, path in recorded:
         entry = edit_entry(
             "1", NOON_US, "ann", [EditItem(("entry", str(index)), f"erased:{path}", {"reason": "asked"})]
         )
-        taken.take({"kind": "edit", "type": "EDIT", "index": 99}, entry.raw)
-    taken.check(report, is_whole=is_whole)
+        checker.take({"kind": "edit", "type": "EDIT", "index": 99}, entry.raw)
+    checker.check(report, is_whole=is_whole)
     return report
 
 
 @pytest.mark.parametrize(
-    ("erased", "recorded", "told"),
+    ("erased", "recorded", "unexplained"),
     [
         ([0], [(7, "run.facets.a")], None),
         ([0, 1], [(7, "run.facets.a")], None),
@@ -107,14 +109,14 @@ def erasures(of: Mapping[int, Sequence[int]], recorded: Sequence[tuple[int, str]
     ids=["recorded", "its signature with it", "alone", "both", "of another event", "of another facet", "no facet"],
 )
 def test_an_erasure_is_explained_by_a_record_of_that_facet_of_that_event(
-    erased: list[int], recorded: list[tuple[int, str]], told: str | None
+    erased: list[int], recorded: list[tuple[int, str]], unexplained: str | None
 ) -> None:
     report = erasures({7: erased}, recorded, is_whole=True)
 
     assert [(each.check, each.entry, each.message.partition(" is marked")[0]) for each in report.findings] == (
-        [] if told is None else [("erasure", 7, told)]
+        [] if unexplained is None else [("erasure", 7, unexplained)]
     )
-    assert report.counts[UNEXPLAINED] == (told is not None)
+    assert report.counts[UNEXPLAINED] == (unexplained is not None)
 
 
 @pytest.mark.parametrize(("events", "more"), [(3, None), (4, "1 more entry"), (5, "2 more entries")])
@@ -123,7 +125,7 @@ def test_of_many_unexplained_erasures_in_part_of_a_log_three_are_named_and_the_o
 ) -> None:
     report = erasures({index: [0] for index in range(events)}, [], is_whole=False)
 
-    assert [f"of entry {index}:" in told for index, told in enumerate(report.not_known[:3])] == [True] * 3
+    assert [f"of entry {index}:" in line for index, line in enumerate(report.not_known[:3])] == [True] * 3
     assert report.not_known[3:] == ([] if more is None else [f"the same for {more}"])
     assert (report.findings, report.counts[UNEXPLAINED]) == ([], events)
 
@@ -149,9 +151,9 @@ def test_contradictions_that_no_valid_key_signed_are_not_findings_and_after_thre
 
     check_chains([*links(range(5)), *links(range(5), "another", "unknown-key")], report)
 
-    told = [each for each in report.not_known if each.startswith("who contradicts")]
-    assert ([each.partition(", place ")[2][:1] for each in told], report.findings) == (["0", "1", "2", ""], [])
-    assert told[3] == f"who contradicts node {NODE} at 2 more places"
+    lines = [each for each in report.not_known if each.startswith("who contradicts")]
+    assert ([each.partition(", place ")[2][:1] for each in lines], report.findings) == (["0", "1", "2", ""], [])
+    assert lines[3] == f"who contradicts node {NODE} at 2 more places"
 
 
 def test_contradictions_that_a_valid_key_signed_are_all_findings() -> None:

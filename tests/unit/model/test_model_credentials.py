@@ -88,9 +88,9 @@ def test_secrets_are_detected_in_json_with_and_without_escapes() -> None:
 
 
 def test_only_the_texts_in_a_json_value_are_cleaned() -> None:
-    told = {"s3://a:b@c": ["s3://a:b@c", {"uri": "s3://a:b@c"}, 7, 0.5, True, None]}
+    value = {"s3://a:b@c": ["s3://a:b@c", {"uri": "s3://a:b@c"}, 7, 0.5, True, None]}
 
-    assert without_secrets_in(told) == {"s3://a:b@c": ["s3://c", {"uri": "s3://c"}, 7, 0.5, True, None]}
+    assert without_secrets_in(value) == {"s3://a:b@c": ["s3://c", {"uri": "s3://c"}, 7, 0.5, True, None]}
 
 
 @given(st.text(alphabet="@:/?;&=()#[]{} abjdbc%3A.password,", max_size=60))

@@ -90,14 +90,14 @@ def test_an_events_kind_is_decided_by_its_members_and_a_stated_run_event_can_lac
 
 
 @pytest.mark.parametrize(
-    ("told", "lacking"),
+    ("members", "lacking"),
     [(["job"], ("run",)), (["dataset"], ()), (["job", "dataset"], ())],
 )
-def test_a_job_event_with_a_state_lacks_a_run(told: list[str], lacking: tuple[str, ...]) -> None:
+def test_a_job_event_with_a_state_lacks_a_run(members: list[str], lacking: tuple[str, ...]) -> None:
     node = {"namespace": "production", "name": "orders"}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer", "eventType": "START"}
 
-    parsed = read({**static, **dict.fromkeys(told, node)})
+    parsed = read({**static, **dict.fromkeys(members, node)})
 
     assert isinstance(parsed, JobEvent | DatasetEvent)
     assert parsed.lacking == lacking

@@ -1,4 +1,4 @@
-"""Which facts an event gives, by kind."""
+"""The facts that an event gives, by kind of fact."""
 
 import json
 from typing import Any, TypeVar
@@ -35,7 +35,7 @@ RUN, ROOT = "0198f7d0-0000-7000-8000-000000000001", "0198f7d0-0000-7000-8000-000
 FactT = TypeVar("FactT", bound=Fact)
 
 
-def told(kind: type[FactT], body: dict[str, Any], arrival: Arrival | None = None) -> list[FactT]:
+def facts_of_kind(kind: type[FactT], body: dict[str, Any], arrival: Arrival | None = None) -> list[FactT]:
     """The facts of one kind that the event gives."""
     parsed = parse_event(json.dumps(body).encode())
     assert isinstance(parsed, RunEvent)
@@ -46,11 +46,11 @@ def test_an_event_with_a_place_in_a_chain_keeps_its_other_facets() -> None:
     run = {"runId": RUN, "facets": {"nominalTime": facet(nominalStartTime="2026-05-22T14:00:00Z")}}
     chained = json.loads(in_place(event(run=run), Link(NODE, EPOCH, 0, None)).raw)
 
-    names = [each.name for each in told(RunFacet, chained, Arrival(7, "ok"))]
+    names = [each.name for each in facts_of_kind(RunFacet, chained, Arrival(7, "ok"))]
 
     assert sorted(names) == ["nominalTime", "signature"]
-    assert [link.node for link in told(ChainLink, chained, Arrival(7, "ok"))] == [NODE]
-    assert told(ChainLink, chained) == []
+    assert [link.node for link in facts_of_kind(ChainLink, chained, Arrival(7, "ok"))] == [NODE]
+    assert facts_of_kind(ChainLink, chained) == []
 
 
 def test_a_heartbeat_gives_facts_about_its_node_and_no_run() -> None:
@@ -66,8 +66,8 @@ def test_every_report_of_a_schema_is_kept_and_only_the_last_of_most_other_facets
 
     body = event(outputs=[dataset("orders", **facets)])
 
-    assert {each.name for each in told(FacetReport, body)} == {"schema", "version", "dataQualityMetrics"}
-    assert {each.name for each in told(ObservedFacet, body)} == facets.keys()
+    assert {each.name for each in facts_of_kind(FacetReport, body)} == {"schema", "version", "dataQualityMetrics"}
+    assert {each.name for each in facts_of_kind(ObservedFacet, body)} == facets.keys()
 
 
 @pytest.mark.parametrize("namespace", ["", "lake"])
@@ -75,16 +75,20 @@ def test_a_dataset_without_a_namespace_in_a_lineage_facet_is_quarantined(namespa
     entry = {"type": "DATASET", "namespace": namespace, "name": "orders", "inputs": []}
     body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
 
-    found = [(each.direction, each.namespace, each.name) for each in told(Quarantined, body)]
+    found = [(each.direction, each.namespace, each.name) for each in facts_of_kind(Quarantined, body)]
 
     assert found == ([] if namespace else [("output", "", "orders")])
-    assert told(UseEvidence, body) == []
+    assert facts_of_kind(UseEvidence, body) == []
 
 
 def test_only_the_outputs_without_a_namespace_of_a_declared_job_are_quarantined() -> None:
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
-    ends = [{"namespace": "", "name": "orders"}, {"namespace": "lake", "name": "orders"}, {"namespace": "", "name": ""}]
-    body = {**static, "job": {"namespace": "etl", "name": "load"}, "outputs": ends}
+    outputs = [
+        {"namespace": "", "name": "orders"},
+        {"namespace": "lake", "name": "orders"},
+        {"namespace": "", "name": ""},
+    ]
+    body = {**static, "job": {"namespace": "etl", "name": "load"}, "outputs": outputs}
 
     found = [fact for fact in facts(parse_event(json.dumps(body).encode())) if isinstance(fact, Quarantined)]
 
@@ -95,12 +99,12 @@ def test_only_the_outputs_without_a_namespace_of_a_declared_job_are_quarantined(
 
 
 def test_a_declared_inputs_facets_are_completed_from_its_input_facets_without_lineage() -> None:
-    own, of_reading, quality = facet(x="own"), facet(x="of reading"), facet(x="quality")
+    own, of_input, quality = facet(x="own"), facet(x="of reading"), facet(x="quality")
     lineage = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "raw", "field": "id"}]}})
-    read = {"dataQualityMetrics": quality, "schema": of_reading, "columnLineage": lineage}
+    input_facets = {"dataQualityMetrics": quality, "schema": of_input, "columnLineage": lineage}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
-    side = [{**dataset("orders", schema=own), "inputFacets": read}]
-    body = {**static, "job": {"namespace": "etl", "name": "load"}, "inputs": side}
+    inputs = [{**dataset("orders", schema=own), "inputFacets": input_facets}]
+    body = {**static, "job": {"namespace": "etl", "name": "load"}, "inputs": inputs}
 
     found = facts(parse_event(json.dumps(body).encode()))
 
@@ -146,7 +150,7 @@ def test_an_input_of_the_job_itself_is_evidence_of_use() -> None:
     entry = {"type": "JOB", "inputs": [{"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}]}
     body = event(job={"namespace": "etl", "name": "load", "facets": {"lineage": facet(entries=[entry])}})
 
-    assert len(told(UseEvidence, body)) == 1
+    assert len(facts_of_kind(UseEvidence, body)) == 1
 
 
 @pytest.mark.parametrize("is_inferred", [False, True])
@@ -154,31 +158,31 @@ def test_an_end_that_was_inferred_from_silence_is_not_an_ending(is_inferred: boo
     run = {"runId": RUN, "facets": {"headwater_run": facet(isInferred=is_inferred)}}
     body = event(eventType="ABORT", run=run)
 
-    (times,) = told(RunTimes, body)
+    (times,) = facts_of_kind(RunTimes, body)
 
-    assert [each.state for each in told(Ending, body)] == ([] if is_inferred else ["ABORT"])
-    assert times.state[0] == told(RunTimes, event(eventType="RUNNING" if is_inferred else "FAIL"))[0].state[0]
+    assert [each.state for each in facts_of_kind(Ending, body)] == ([] if is_inferred else ["ABORT"])
+    assert times.state[0] == facts_of_kind(RunTimes, event(eventType="RUNNING" if is_inferred else "FAIL"))[0].state[0]
     assert times.started_us is None
 
 
 def test_a_parent_counts_only_if_it_is_complete_and_not_deleted() -> None:
-    whole = {"run": {"runId": ROOT.upper()}, "job": {"namespace": "etl", "name": "dag"}}
+    complete = {"run": {"runId": ROOT.upper()}, "job": {"namespace": "etl", "name": "dag"}}
 
-    def parts(**facets: object) -> tuple[ParentRun | None, ParentRun | None]:
-        (found,) = told(RunOfJob, event(run={"runId": RUN, "facets": facets}))
+    def parent_and_root(**facets: object) -> tuple[ParentRun | None, ParentRun | None]:
+        (found,) = facts_of_kind(RunOfJob, event(run={"runId": RUN, "facets": facets}))
         return found.parent, found.root
 
     dag = ParentRun(ROOT, JobId("etl", "dag"))
-    assert parts(parent=facet(**whole)) == (dag, None)
-    assert parts(parentRun=facet(**whole)) == (dag, None)
-    assert parts(parent=facet(**whole, root=whole)) == (dag, dag)
-    assert parts(parent=facet(**whole, root={"run": {"runId": ROOT}})) == (dag, None)
-    assert parts(parent=facet(**whole, _deleted=True)) == (None, None)
+    assert parent_and_root(parent=facet(**complete)) == (dag, None)
+    assert parent_and_root(parentRun=facet(**complete)) == (dag, None)
+    assert parent_and_root(parent=facet(**complete, root=complete)) == (dag, dag)
+    assert parent_and_root(parent=facet(**complete, root={"run": {"runId": ROOT}})) == (dag, None)
+    assert parent_and_root(parent=facet(**complete, _deleted=True)) == (None, None)
     incomplete: list[dict[str, Any]] = [
         {"run": {}},
         {"run": {"runId": ""}},
         {"job": {"namespace": "etl"}},
         {"job": None},
     ]
-    for partly in incomplete:
-        assert parts(parent=facet(**{**whole, **partly})) == (None, None)
+    for members in incomplete:
+        assert parent_and_root(parent=facet(**{**complete, **members})) == (None, None)

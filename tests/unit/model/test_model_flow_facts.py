@@ -1,6 +1,6 @@
 """Which jobs and datasets a `lineage` facet names, by the schema of OpenLineage's LineageFacet 1-0-0.
 
-A job without namespace and name is the event's own; both are given or neither.
+A job without namespace and name is the event's own; one with only one of them is invalid.
 """
 
 from typing import Any
@@ -41,11 +41,11 @@ def test_an_unnamed_job_is_the_events_own_and_so_is_one_with_its_name() -> None:
     assert found == [[Flow(ORDERS, None)]] * 3
 
 
-@pytest.mark.parametrize("half", ["namespace", "name"])
-def test_a_job_with_a_namespace_or_a_name_alone_is_skipped(half: str) -> None:
-    partly = {"type": "JOB", half: "etl"}
+@pytest.mark.parametrize("member", ["namespace", "name"])
+def test_a_job_with_a_namespace_or_a_name_alone_is_skipped(member: str) -> None:
+    incomplete = {"type": "JOB", member: "etl"}
 
-    assert flows({**partly, "inputs": [DATASET]}, {**DATASET, "inputs": [partly]}) == []
+    assert flows({**incomplete, "inputs": [DATASET]}, {**DATASET, "inputs": [incomplete]}) == []
 
 
 @pytest.mark.parametrize("kind", ["DATASET", "JOB"])
@@ -102,15 +102,15 @@ def test_only_datasets_with_a_list_of_sources_are_targets_even_if_it_is_empty() 
 
 
 @pytest.mark.parametrize(
-    ("entries", "is_told"),
+    ("entries", "expected"),
     [
         ([{**DATASET, "inputs": [DATASET]}, {**OWN_JOB, "inputs": [DATASET]}], True),
         ([{**OWN_JOB, "inputs": []}], False),
         ([{**DATASET, "inputs": [OTHER_JOB]}], False),
     ],
 )
-def test_a_facet_reports_uses_if_an_entry_of_a_job_has_inputs(entries: list[object], is_told: bool) -> None:
-    assert reports_uses({"entries": entries}) is is_told
+def test_a_facet_reports_uses_if_an_entry_of_a_job_has_inputs(entries: list[object], expected: bool) -> None:
+    assert reports_uses({"entries": entries}) is expected
 
 
 def test_a_dataset_is_made_by_the_named_jobs_among_its_inputs() -> None:

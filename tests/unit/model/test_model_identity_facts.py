@@ -12,7 +12,7 @@ from headwater.model.names import DatasetId
 BASE = "https://example.org/producer"
 
 
-def told(namespace: str, name: str, **facets: object) -> tuple[Fact, ...]:
+def facts_of_output(namespace: str, name: str, **facets: object) -> tuple[Fact, ...]:
     """The facts of an event whose output is this dataset."""
     body = {
         "eventType": "COMPLETE",
@@ -26,9 +26,9 @@ def told(namespace: str, name: str, **facets: object) -> tuple[Fact, ...]:
 
 
 def tables(namespace: str, name: str, warehouse: str, kind: str = "hadoop", **facets: object) -> list[str]:
-    """The tables that a dataset with a `catalog` facet is told to be."""
+    """The tables of a dataset with a `catalog` facet."""
     catalog = {"framework": "iceberg", "type": kind, "name": "ice", "warehouseUri": warehouse}
-    found = told(namespace, name, **{"catalog": catalog, **facets})
+    found = facts_of_output(namespace, name, **{"catalog": catalog, **facets})
     return [fact.table for fact in found if isinstance(fact, CatalogEntry)]
 
 
@@ -117,29 +117,31 @@ def test_a_catalog_without_a_type_or_a_name_has_no_tables(lacking: str) -> None:
     assert tables("s3://lake", "wh/db/t", "", catalog={**catalog, lacking: ""}) == []
 
 
-@pytest.mark.parametrize(("namespace", "is_told"), [("s3://lake", True), ("", False)])
-def test_the_catalog_facets_of_a_dataset_without_a_namespace_are_ignored(namespace: str, is_told: bool) -> None:
+@pytest.mark.parametrize(("namespace", "is_read"), [("s3://lake", True), ("", False)])
+def test_the_catalog_facets_of_a_dataset_without_a_namespace_are_ignored(namespace: str, is_read: bool) -> None:
     catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3://lake"}
     symlinks = {"identifiers": [{"namespace": "ice", "name": "db.t", "type": "TABLE"}]}
 
-    found = told(namespace, "db/t", catalog=catalog, symlinks=symlinks, headwater_engine_catalog=catalog)
+    found = facts_of_output(namespace, "db/t", catalog=catalog, symlinks=symlinks, headwater_engine_catalog=catalog)
 
-    assert any(isinstance(fact, CatalogEntry) for fact in found) is is_told
-    assert any(isinstance(fact, EngineCatalog) for fact in found) is is_told
+    assert any(isinstance(fact, CatalogEntry) for fact in found) is is_read
+    assert any(isinstance(fact, EngineCatalog) for fact in found) is is_read
 
 
 @pytest.mark.parametrize("state", ["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"])
 def test_only_a_rename_gives_a_former_name(state: str) -> None:
     former = {"namespace": "lake", "name": "old"}
 
-    found = told("lake", "new", lifecycleStateChange={"lifecycleStateChange": state, "previousIdentifier": former})
+    found = facts_of_output(
+        "lake", "new", lifecycleStateChange={"lifecycleStateChange": state, "previousIdentifier": former}
+    )
 
     assert [fact.former.name for fact in found if isinstance(fact, Renaming)] == ["old"] * (state == "RENAME")
     assert not any(isinstance(fact, Alias) for fact in found)
 
 
 @pytest.mark.parametrize(
-    ("name", "alias", "is_told"),
+    ("name", "alias", "is_joined"),
     [
         (("lake", "a"), ("lake", "b"), True),
         (("", "a"), ("lake", "b"), True),
@@ -150,17 +152,17 @@ def test_only_a_rename_gives_a_former_name(state: str) -> None:
     ],
 )
 def test_a_symlink_joins_two_different_names_of_which_one_may_lack_its_namespace(
-    name: tuple[str, str], alias: tuple[str, str], is_told: bool
+    name: tuple[str, str], alias: tuple[str, str], is_joined: bool
 ) -> None:
     symlinks = {"identifiers": [{"namespace": alias[0], "name": alias[1], "type": "TABLE"}, "no object"]}
 
-    found = [(fact.name, fact.alias) for fact in told(*name, symlinks=symlinks) if isinstance(fact, Alias)]
+    found = [(fact.name, fact.alias) for fact in facts_of_output(*name, symlinks=symlinks) if isinstance(fact, Alias)]
 
-    assert found == [(name, alias)] * is_told
+    assert found == [(name, alias)] * is_joined
 
 
 @pytest.mark.parametrize(
-    ("facet", "meant"),
+    ("facet", "expected"),
     [
         (
             {"type": "hadoop", "warehouseUri": "s3://lake"},
@@ -176,9 +178,13 @@ def test_a_symlink_joins_two_different_names_of_which_one_may_lack_its_namespace
     ],
 )
 def test_an_engine_catalog_has_a_type_and_an_address_or_names_in_another_namespace(
-    facet: dict[str, str], meant: tuple[Catalog, DatasetId] | None
+    facet: dict[str, str], expected: tuple[Catalog, DatasetId] | None
 ) -> None:
-    found = [fact for fact in told("trino://t", "lake", headwater_engine_catalog=facet) if type(fact) is EngineCatalog]
+    found = [
+        fact
+        for fact in facts_of_output("trino://t", "lake", headwater_engine_catalog=facet)
+        if type(fact) is EngineCatalog
+    ]
 
-    assert [(fact.engine, fact.word) for fact in found] == [("trino://t", "lake")] * (meant is not None)
-    assert [(fact.catalog, fact.names) for fact in found] == ([] if meant is None else [meant])
+    assert [(fact.engine, fact.word) for fact in found] == [("trino://t", "lake")] * (expected is not None)
+    assert [(fact.catalog, fact.names) for fact in found] == ([] if expected is None else [expected])

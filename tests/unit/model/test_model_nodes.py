@@ -1,4 +1,4 @@
-"""Which events count as a node's own, and at which place in its chain."""
+"""Which events have a place in a node's chain, and which of them are about the node itself."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def parsed(body: object) -> RunEvent:
 
 
 def link_with(verdict: str = "ok", **changes: Facets) -> ChainLink | None:
-    """The link of an event in the middle of a chain, with other members of its facets."""
+    """The link of an event in the middle of a chain, with these members of its facets changed."""
     body = json.loads(in_place(event(), Link(NODE, EPOCH, 1, HASH)).raw)
     for facet, members in changes.items():
         body["run"]["facets"][facet] |= members
@@ -91,17 +91,17 @@ def test_a_place_at_its_limits_is_valid(chain: Facets) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chain", "kept"),
+    ("chain", "statements"),
     [
         ({"follows": [{"epoch": "before", "sequence": 4, "payloadHash": HASH}]}, {"follows": [["before", 4, HASH]]}),
         ({"unsigned": [HASH]}, {"unsigned": [HASH]}),
     ],
 )
-def test_other_statements_of_an_event_about_its_chain_are_kept(chain: Facets, kept: Facets) -> None:
+def test_other_statements_of_an_event_about_its_chain_are_kept(chain: Facets, statements: Facets) -> None:
     link = link_with(headwater_chain=chain)
 
     assert link is not None
-    assert json.loads(link.statements) == kept
+    assert json.loads(link.statements) == statements
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A request's body: read up to a limit, packed or not, however it is cut."""
+"""A request's body: read up to a limit, with and without gzip, in any chunks."""
 
 import asyncio
 import gzip
@@ -15,13 +15,13 @@ LIMIT = 1_000
 
 
 def read(chunks: Sequence[bytes], **headers: str) -> bytes:
-    left = [*chunks, b""]
+    remaining = [*chunks, b""]
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
+        return {"type": "http.request", "body": remaining.pop(0), "more_body": bool(remaining)}
 
-    named = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return asyncio.run(read_body(Request({"type": "http", "headers": named}, receive), LIMIT))
+    raw_headers = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return asyncio.run(read_body(Request({"type": "http", "headers": raw_headers}, receive), LIMIT))
 
 
 def refusal(chunks: Sequence[bytes], **headers: str) -> tuple[int, str]:
@@ -41,19 +41,19 @@ def test_the_chunks_of_a_body_are_joined() -> None:
 
 
 def test_a_gzip_body_in_chunks_is_decompressed_with_all_its_members() -> None:
-    packed = gzip.compress(b'{"a"') + gzip.compress(b"") + gzip.compress(b":1}")
+    compressed = gzip.compress(b'{"a"') + gzip.compress(b"") + gzip.compress(b":1}")
 
-    assert read([packed], content_encoding="gzip") == b'{"a":1}'
-    assert read(each_byte(packed), content_encoding=" X-GZIP ") == b'{"a":1}'
+    assert read([compressed], content_encoding="gzip") == b'{"a":1}'
+    assert read(each_byte(compressed), content_encoding=" X-GZIP ") == b'{"a":1}'
     assert read([gzip.compress(b"a" * LIMIT)], content_encoding="gzip") == b"a" * LIMIT
 
 
 @pytest.mark.parametrize("missing", [1, 8, 9])
 def test_a_truncated_gzip_body_is_refused(missing: int) -> None:
-    packed = gzip.compress(b"{}")[:-missing]
+    truncated = gzip.compress(b"{}")[:-missing]
 
-    assert refusal([packed], content_encoding="gzip") == (400, "body: the gzip stream is truncated")
-    assert refusal([gzip.compress(b"{}"), packed], content_encoding="gzip")[0] == 400
+    assert refusal([truncated], content_encoding="gzip") == (400, "body: the gzip stream is truncated")
+    assert refusal([gzip.compress(b"{}"), truncated], content_encoding="gzip")[0] == 400
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_truncated_gzip_body_is_refused(missing: int) -> None:
     [
         [gzip.compress(b"a" * (LIMIT + 1))],
         [gzip.compress(b"a" * LIMIT), gzip.compress(b"a")],
-        [gzip.compress(b"")] * LIMIT,  # nothing, at great length
+        [gzip.compress(b"")] * LIMIT,  # larger than the limit, though it decompresses to nothing
     ],
 )
 def test_a_gzip_body_is_limited_both_compressed_and_decompressed(chunks: list[bytes]) -> None:

@@ -181,6 +181,6 @@ def test_the_consistency_proofs_of_certificate_transparency_verify_and_altered_o
 
 
 def test_a_smaller_tree_is_never_a_consistent_successor_of_a_larger_one() -> None:
-    old, beside = bytes.fromhex(ROOTS[3]), bytes.fromhex(ROOTS[1])
+    old, sibling = bytes.fromhex(ROOTS[3]), bytes.fromhex(ROOTS[1])
 
-    assert not is_consistent((3, old), (2, core.node_hash(old, beside)), [old, beside])
+    assert not is_consistent((3, old), (2, core.node_hash(old, sibling)), [old, sibling])

@@ -249,9 +249,9 @@ def test_an_empty_tree_is_consistent_with_any() -> None:
 
 
 def test_a_smaller_tree_is_never_a_consistent_successor_of_a_larger_one() -> None:
-    old, beside = _root(_leaves(3)), LEAVES[0]
+    old, sibling = _root(_leaves(3)), LEAVES[0]
 
-    assert not is_consistent(3, old, 2, node_hash(old, beside), [old, beside])
+    assert not is_consistent(3, old, 2, node_hash(old, sibling), [old, sibling])
 
 
 @given(st.integers(0, 500), st.integers(0, 500))

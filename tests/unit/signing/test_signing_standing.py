@@ -156,7 +156,7 @@ def test_a_replacement_remains_when_the_old_key_is_no_longer_configured() -> Non
 def test_statements_count_in_the_order_of_the_log_in_any_order_of_reading() -> None:
     facts = facts_of([enrolled(0, OLD), *(revoked(at, OLD, hour, TOKEN) for at, hour in ((1, 3), (2, 9), (4, 5)))])
 
-    assert {from_hour(standing(some, {}), OLD) for some in permutations(facts)} == {5}
+    assert {from_hour(standing(order, {}), OLD) for order in permutations(facts)} == {5}
 
 
 def test_the_single_statement_of_an_older_format_counts() -> None:
