@@ -844,12 +844,12 @@ def test_the_stream_shows_the_run_id_of_a_hidden_job_only_if_it_is_a_uuid(
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
         reader, unscoped = caller(admin, "read", scopes=("lake",)), caller(admin, "read", scopes=("*",))
 
-        restricted, complete = (first_message(admin._client, each) for each in (reader, unscoped))
+        reader_message, unscoped_message = (first_message(admin._client, each) for each in (reader, unscoped))
 
-    assert b"dataset:lake:report" in restricted
-    assert (run_id.encode() in restricted) is is_shown
-    assert run_id.encode() in complete
-    assert b"zz_" not in restricted
+    assert b"dataset:lake:report" in reader_message
+    assert (run_id.encode() in reader_message) is is_shown
+    assert run_id.encode() in unscoped_message
+    assert b"zz_" not in reader_message
 
 
 def first_message(client: TestClient, caller: Caller) -> bytes:

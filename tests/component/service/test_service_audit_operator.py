@@ -270,21 +270,20 @@ def test_an_empty_salt_does_not_open_a_leaf(tmp_path: Path) -> None:
 
 
 def test_only_the_deletion_mark_can_take_the_place_of_an_erased_facet(tmp_path: Path) -> None:
-    edit = entry(0, "a", kind="edit")  # without facets of its own
+    original = entry(0, "a", kind="edit")  # without facets of its own
     raw, erased, found = '{"a":%s}', '{"_deleted":true}', Found("event", START_US, "unsigned", None)
-    span, each = FacetSpan(5, 7, ("a",)), [bytes(16), bytes([1] * 16)]
-    committed = leaf_hash(leaf_data(commitment((raw % "{}").encode(), [span], each), found))
+    span, event_salt, facet_salt = FacetSpan(5, 7, ("a",)), bytes(16), bytes([1] * 16)
+    committed = leaf_hash(leaf_data(commitment((raw % "{}").encode(), [span], [event_salt, facet_salt]), found))
     opened = {
-        **{
-            "kind": "event",
-            "type": "COMPLETE",
-            "leaf": b64encode(committed).decode(),
-            "facets": [span.begin, span.end],
-        },
-        **{"salts": [b64encode(each[0]).decode(), None], "parts": {"0": b64encode(part(each[1], b"{}")).decode()}},
+        "kind": "event",
+        "type": "COMPLETE",
+        "leaf": b64encode(committed).decode(),
+        "facets": [span.begin, span.end],
+        "salts": [b64encode(event_salt).decode(), None],
+        "parts": {"0": b64encode(part(facet_salt, b"{}")).decode()},
     }
-    del edit["salt"]
-    shown, forged = ({**edit, **opened, "raw": raw % value} for value in (erased, '{"_denied" :true}'))
+    del original["salt"]
+    shown, forged = ({**original, **opened, "raw": raw % value} for value in (erased, '{"_denied" :true}'))
 
     of_shown, of_forged = (verified(bundle(tmp_path, [each], head(1, committed)))[1] for each in (shown, forged))
 
@@ -301,9 +300,11 @@ def test_a_facet_that_the_leaf_does_not_commit_to_cannot_be_marked_as_erased(tmp
         "parts": {str(len(honest["facets"]) // 2): b64encode(bytes(32)).decode()},
     }
     del forged["salt"]
-    before = leaf(entry(0, "a"))
+    previous_leaf = leaf(entry(0, "a"))
 
-    status, answer = verified(bundle(tmp_path, [forged], head(2, node_hash(before, leaf(honest))), left=[before]))
+    status, answer = verified(
+        bundle(tmp_path, [forged], head(2, node_hash(previous_leaf, leaf(honest))), left=[previous_leaf])
+    )
 
     assert status == 1
     assert ("entry", 1) in checks(answer)

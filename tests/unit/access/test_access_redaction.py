@@ -201,9 +201,9 @@ def test_hidden_names_of_three_letters_or_more_are_redacted_in_other_texts() -> 
     "path", [None, 7, "src/load.py", [], ["dataset:vault:people"], [{"origin": "dataset:sales:a", "destination": 1}]]
 )
 def test_a_description_remains_where_no_edge_ends_at_a_hidden_node(path: object) -> None:
-    place = {"id": "dataset:sales:b", "description": "a plus one", "origin": "dataset:sales:a", "path": path}
+    item = {"id": "dataset:sales:b", "description": "a plus one", "origin": "dataset:sales:a", "path": path}
 
-    assert within("sales").over(place)["description"] == "a plus one"
+    assert within("sales").over(item)["description"] == "a plus one"
 
 
 def test_a_hidden_runs_id_remains_only_if_it_is_a_uuid() -> None:

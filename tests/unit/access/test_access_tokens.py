@@ -19,11 +19,11 @@ LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
 def test_only_the_complete_secret_of_a_key_admits_its_holder() -> None:
     made, other = new_key(), new_key()
     key = ApiKey(made.key_id, "ci", made.sha256, Grant(frozenset({"read"}), ("sales*",)), NOW_US)
-    secret, of_other = (each.secret.rpartition(each.key_id)[2] for each in (made, other))
+    secret, other_secret = (each.secret.rpartition(each.key_id)[2] for each in (made, other))
 
     assert caller_of(made.secret, {made.key_id: key}) == Caller("key:ci", key.grant, NOW_US)
     for guess in (
-        f"hw_{made.key_id}{of_other}",
+        f"hw_{made.key_id}{other_secret}",
         f"hw_{other.key_id}{secret}",
         f"{made.secret}x",
         made.secret[:-1],

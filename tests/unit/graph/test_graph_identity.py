@@ -194,9 +194,9 @@ def test_a_table_in_flinks_memory_is_the_only_topic_with_that_name() -> None:
     "steps", [*permutations([aliased(NAMES[0], IN_MEMORY), entered(IN_MEMORY, "s3://l"), noted(INCOMPLETE)])]
 )
 def test_a_table_in_flinks_memory_is_not_a_table_of_a_catalog(steps: Iterable[Step]) -> None:
-    at_its_place = entered(NAMES[1], "s3://l", "lake")
+    located = entered(NAMES[1], "s3://l", "lake")
 
-    identities = identities_of([*steps, at_its_place])
+    identities = identities_of([*steps, located])
 
     assert {*identities.members(NAMES[0])} == {*identities.members(IN_MEMORY)} == {NAMES[0], IN_MEMORY}
     assert {*identities.members(NAMES[1])} == {NAMES[1]}

@@ -79,10 +79,10 @@ def test_a_text_without_a_password_is_unchanged(text: str) -> None:
 
 
 def test_secrets_are_detected_in_json_with_and_without_escapes() -> None:
-    body = {"text": "x://db/?пароль_password=s3cret"}
+    value = {"text": "x://db/?пароль_password=s3cret"}
 
-    assert may_hold_secrets(json.dumps(body).encode())
-    assert may_hold_secrets(json.dumps(body, ensure_ascii=False).encode())
+    assert may_hold_secrets(json.dumps(value).encode())
+    assert may_hold_secrets(json.dumps(value, ensure_ascii=False).encode())
     assert may_hold_secrets(rb'{"text": "x://ann:s3cret\u0040db"}')
     assert not may_hold_secrets(b'{"told": "x://db/?page=2", "by": "ann@db", "signature": "pw=="}')
 

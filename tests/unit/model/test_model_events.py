@@ -107,9 +107,9 @@ def test_a_password_in_a_facet_is_kept_only_in_the_raw_bytes() -> None:
     uri = {"uri": "postgres://ann:s3cret@db/shop"}
     node = {"namespace": "lake", "name": "orders", "facets": {"dataSource": uri}}
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
-    of_run = json.dumps(event(outputs=[node])).encode()
+    run_body = json.dumps(event(outputs=[node])).encode()
 
-    runs = [_plain(of_run), _any(of_run)]
+    runs = [_plain(run_body), _any(run_body)]
     dataset = read({**static, "dataset": node})
 
     assert isinstance(dataset, DatasetEvent)
@@ -121,22 +121,22 @@ def test_a_password_in_a_facet_is_kept_only_in_the_raw_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
+    "address",
     ["jdbc:postgresql://ann:s3cret@db/shop", "jdbc:oracle:thin:ann@db/shop", "jdbc:db2://db:50000/shop;password="],
 )
-def test_a_node_has_the_same_name_in_every_kind_of_event_without_the_credentials_in_its_address(place: str) -> None:
-    node = {"namespace": place, "name": "orders"}
-    of_run = json.dumps(event(job=node, outputs=[node])).encode()
+def test_a_node_has_the_same_name_in_every_kind_of_event_without_the_credentials_in_its_address(address: str) -> None:
+    node = {"namespace": address, "name": "orders"}
+    run_body = json.dumps(event(job=node, outputs=[node])).encode()
     static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
 
-    runs = [_plain(of_run), _any(of_run)]
+    runs = [_plain(run_body), _any(run_body)]
     job, dataset = read({**static, "job": node, "outputs": [node]}), read({**static, "dataset": node})
 
     assert isinstance(job, JobEvent)
     assert isinstance(dataset, DatasetEvent)
     reports = [each for each in (*runs, job) if isinstance(each, RunEvent | JobEvent)]
-    assert {each.job for each in reports} == {JobId.sanitized(place, "orders")}
-    assert {dataset.dataset.id, *(each.outputs[0].id for each in reports)} == {DatasetId.sanitized(place, "orders")}
+    assert {each.job for each in reports} == {JobId.sanitized(address, "orders")}
+    assert {dataset.dataset.id, *(each.outputs[0].id for each in reports)} == {DatasetId.sanitized(address, "orders")}
     assert len(reports) == 3
 
 

@@ -30,7 +30,7 @@ def test_a_time_is_inclusive_and_a_size_counts_the_first_entries(
 
 
 @pytest.mark.parametrize(
-    ("bounds", "newest", "left"),
+    ("bounds", "newest", "expected"),
     [
         (AsOf(), AsOf(7, 3), AsOf()),
         (AsOf(7, 3), AsOf(7, 3), AsOf()),
@@ -40,8 +40,8 @@ def test_a_time_is_inclusive_and_a_size_counts_the_first_entries(
         (AsOf(7, 0), AsOf(None, 0), AsOf()),
     ],
 )
-def test_a_bound_that_excludes_nothing_is_left_out(bounds: AsOf, newest: AsOf, left: AsOf) -> None:
-    assert bounds.without_idle_bounds(newest) == left
+def test_a_bound_that_excludes_nothing_is_left_out(bounds: AsOf, newest: AsOf, expected: AsOf) -> None:
+    assert bounds.without_idle_bounds(newest) == expected
 
 
 @pytest.mark.parametrize(
