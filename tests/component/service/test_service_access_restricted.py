@@ -228,7 +228,9 @@ def test_a_guessed_restricted_column_is_answered_like_an_unknown_column(admin: C
         "impact?nodeId=dataset:lake:wide&column=id&change=rename:{}",
     ],
 )
-def test_a_guess_at_a_restricted_column_of_a_family_is_no_other(admin: Caller, guess: str) -> None:
+def test_a_guess_of_a_restricted_column_with_a_colon_gets_the_answer_for_an_unknown_column(
+    admin: Caller, guess: str
+) -> None:
     """HBase names a column by its family, a colon and a qualifier."""
     reader = caller(admin, "read", scopes=("*",))
     wide = dataset("wide", "lake", schema=schema("id", "person:zz_ssn"), tags=tags("person:zz_ssn"))
@@ -240,7 +242,7 @@ def test_a_guess_at_a_restricted_column_of_a_family_is_no_other(admin: Caller, g
     assert guessed.text.replace("zz_ssn", "zz_nil") == other.text
 
 
-def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Caller) -> None:
+def test_a_caller_who_may_know_a_restricted_column_can_query_it_like_any_other(admin: Caller) -> None:
     trusted = caller(admin, "read", scopes=("*",), knowsRestricted=True)
     admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED")
 
