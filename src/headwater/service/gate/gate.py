@@ -21,6 +21,7 @@ from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from headwater.model.facts import ControlFlow, Edit, Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, GraphNode
+from headwater.service.background import collect_in_slices
 from headwater.service.gate.about import NODE_IDS, OF_DATASET, OF_RUN, About, called_namespace
 from headwater.service.gate.joins import joins
 from headwater.service.gate.restricted import Restricted
@@ -42,6 +43,8 @@ log = logging.getLogger(__name__)
 _COLUMN: Final = "column"
 _CHANGE: Final = "change"
 """A parameter that may end with a column, after its first colon."""
+_AT_ONCE: Final = 8
+"""Facets that are read in one step, of about a millisecond."""
 _STREAM: Final = "GET /api/v1/stream"
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
@@ -112,6 +115,8 @@ class Gate:
         caller = await self._caller(request)
         if route_match is None or route_match.rule is None:
             raise NotFoundError("HTTP 404 Not Found")
+        if self._entrance.policy.has_more and caller.grant.covers_all:
+            await self._read_sources()
         if route_match.rule.action is not None:
             self._check(caller, route_match, route_match.rule, route_match.rule.action, request)
         sight = self._sight(caller, route_match)
@@ -214,10 +219,15 @@ class Gate:
             return next((each for each in decided if not each[0]), (True, ""))
         return True, ""
 
-    def _count_sources(self) -> None:
-        """Add the namespaces of what columns were made from, which only facets name; these are read on demand."""
+    async def _read_sources(self) -> None:
+        """Read the facets that name sources of columns, in time slices: after a start there are many."""
         edges = self._service.knowledge.graph.column_edges
-        edges.read_all()
+        await collect_in_slices(iter(lambda: edges.read_some(_AT_ONCE), False))
+
+    def _count_sources(self) -> None:
+        """Add the namespaces of the sources of columns, which only facets name."""
+        edges = self._service.knowledge.graph.column_edges
+        edges.read_all()  # the few that came since `_read_sources`
         sources = islice(edges.datasets.by_number, self._counted_sources, None)
         self._namespaces.update(source.namespace for source in sources)
         self._counted_sources = len(edges.datasets.by_number)
