@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -92,4 +92,5 @@ def _snapshot_of(figures: Figures, execution: Java) -> _Snapshot:
     learn_plan(action, execution, Guard())
     figures.learn(action, execution)
     (output,) = action.outputs()
-    return _Snapshot(vars(output.facets["version"])["datasetVersion"], action.moved[0])
+    version: Any = output.facets["version"]
+    return _Snapshot(version.datasetVersion, action.moved[0])
