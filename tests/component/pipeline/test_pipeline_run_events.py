@@ -284,7 +284,8 @@ def test_with_lineage_disabled_no_event_is_emitted_and_no_thread_started(bench: 
     assert run.raw_events == []
     assert run.result.state == "COMPLETE"
     assert run.result.counters is None
-    assert {thread.ident for thread in threading.enumerate()} <= before
+    new = [thread.name for thread in threading.enumerate() if thread.ident not in before]
+    assert [name for name in new if name.startswith("headwater")] == []  # py4j starts threads of its own
     assert len(bench.rows("lake.a.t")) == 5
 
 
