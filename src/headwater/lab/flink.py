@@ -30,8 +30,8 @@ MORE_SETTINGS: Final = "HEADWATER_FLINK_CONFIG"
 TRANSPORT: Final = PROJECT / "build" / "signing-transport"
 """The transport that signs what OpenLineage's listener tells, where `make` has built it."""
 
-_NEWEST_PYTHON: Final = 12
-"""PyFlink 2.1 has no wheel for Python 3.13."""
+_NEWEST_MINOR: Final = 12
+"""Of Python 3: PyFlink 2.1 has no wheel for 3.13."""
 
 _SLOTS: Final = 8
 _LOGGING: Final = f"-Dlog4j.configurationFile={Path(__file__).with_name('log4j2.properties')}"
@@ -128,7 +128,7 @@ JOBMANAGER: Final = Part(
     address=f"http://{HOST}:{{port}}",
     pom=FLINK,
     python=FLINK,
-    newest_python=_NEWEST_PYTHON,
+    newest_minor=_NEWEST_MINOR,
     environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: _java("384m", site, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"),
@@ -143,7 +143,7 @@ TASKMANAGER: Final = Part(
     needs=("jobmanager",),
     pom=FLINK,
     python=FLINK,
-    newest_python=_NEWEST_PYTHON,
+    newest_minor=_NEWEST_MINOR,
     environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: [

@@ -161,7 +161,7 @@ class Lab:
         for part in parts:
             if part.python is not None and not environments.is_created(part.python):
                 progress(f"{part.name}: creating a Python environment for {part.python} (once)")
-                environments.make(part.python, newest_minor=part.newest_python)
+                environments.make(part.python, newest_minor=part.newest_minor)
 
     def _begin(self, part: Part, begun: list[Part], progress: Progress) -> float | None:
         """Start a part; returns when, on the monotonic clock, or None if it is running already."""

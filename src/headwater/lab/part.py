@@ -57,7 +57,7 @@ class Part:
         pom: the folder under `jvm/` that defines its jars.
         plugins: further such folders, whose jars are kept apart from its own.
         python: the folder under `jvm/` that defines its Python environment.
-        newest_python: the newest Python 3 that the environment's packages support, such as 12; None: any.
+        newest_minor: the newest Python 3 that the environment's packages support, such as 12; None: any.
         command: the command to run in the part's folder.
         environment: environment variables added to those of the caller.
         prepare: called before each start; writes configuration, and creates what the part needs.
@@ -74,7 +74,7 @@ class Part:
     pom: str | None = None
     plugins: tuple[str, ...] = ()
     python: str | None = None
-    newest_python: int | None = None
+    newest_minor: int | None = None
     command: Callable[[Site], list[str]]
     environment: Callable[[Site], Mapping[str, str]] = lambda _: {}
     prepare: Callable[[Site], None] = lambda _: None
