@@ -6,7 +6,7 @@ Starts a service on an empty home. Events of about 10 kB from the load generator
 ($HEADWATER_SHARED, or ../shared beside the checkout) are posted one by one and in batches, some late, some twice, some
 invalid; meanwhile all kinds of reads are made, of the current state and of past times, and a listener follows the
 stream and reconnects after breaks. Prints a line per minute. Exits with 1 if the service failed any request (5xx, or no
-answer), if response times grew, or if memory grew faster than the log.
+answer), refused an event or took an invalid one, if response times grew, or if memory grew faster than the log.
 """
 
 import argparse
@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -35,7 +36,10 @@ MIXED: Final = ["--shuffle", "0.2", "--dup", "0.1", "--running", "1"]
 
 KEPT_MB: Final = 64
 """The memory limit of cached past states: low, so that it is soon reached, as it is by hours of an ordinary load."""
+MIN_MINUTES: Final = 4
 PER_BATCH: Final = 32
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
 BAD: Final = (b"", b"{", b'{"eventType":"START"}', b"\xff\xfe", b'{"a":1,"a":2}', b"[1, 2, 3]")
 LATENCY_GROWTH: Final = 2.0
 """The highest growth of p99 from the first third to the last, beyond `SLACK_MS`."""
@@ -75,24 +79,39 @@ class Load:
     past: str | None = None
     node: str = f"dataset:{NAMESPACE}:wh.db00.tbl_000000"
 
-    async def write(self, path: str, body: bytes) -> None:
-        """Post a body."""
-        _, took_ms = await self._request("POST", path, body)
+    async def post(self, event: bytes, *, is_valid: bool = True) -> None:
+        """Post an event, which must be stored, or refused if it is invalid."""
+        status, content = await self._write("lineage", event, JSON)
+        if (status < 300) != is_valid:
+            self.faults.append(f"POST lineage: {status} {content[:200]!r}")
+
+    async def post_batch(self, events: Sequence[bytes]) -> None:
+        """Post events together; all must be stored."""
+        status, content = await self._write("lineage/batch", b"".join(events), NDJSON)
+        summary = json.loads(content)["summary"] if status == 200 else None
+        if summary is None or summary["failed"]:
+            self.faults.append(f"POST lineage/batch: {status} {content[:200]!r}")
+
+    async def _write(self, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
+        status, content, took_ms = await self._request("POST", path, body, {"content-type": content_type})
         self.writes_ms.append(took_ms)
+        return status, content
 
     async def read(self, path: str) -> bytes:
         """Get a path; returns the body."""
-        content, took_ms = await self._request("GET", path, None)
+        _, content, took_ms = await self._request("GET", path)
         self.reads_ms.append(took_ms)
         kind = "/".join(part for part in path.partition("?")[0].split("/") if "." not in part and "%" not in part)
         self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(took_ms)
         return content
 
-    async def _request(self, method: str, path: str, body: bytes | None) -> tuple[bytes, float]:
+    async def _request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, float]:
         begin = time.perf_counter()
         status, content = 0, b""
         try:
-            async with self.session.request(method, f"{self.url}/{path}", data=body) as answer:
+            async with self.session.request(method, f"{self.url}/{path}", data=body, headers=headers) as answer:
                 status, content = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError) as fault:
             content = repr(fault).encode()
@@ -100,7 +119,7 @@ class Load:
         self.answers[status] += 1
         if status == 0 or status >= 500:
             self.faults.append(f"{method} {path}: {status} {content[:200]!r}")
-        return content, took_ms
+        return status, content, took_ms
 
 
 def main() -> None:
@@ -110,6 +129,8 @@ def main() -> None:
     parser.add_argument("--events-per-s", type=float, default=100, help="approximate rate of events (default 100)")
     parser.add_argument("--reads-per-s", type=float, default=10, help="approximate rate of reads (default 10)")
     options = parser.parse_args()
+    if options.minutes < MIN_MINUTES:
+        parser.error(f"--minutes: at least {MIN_MINUTES}, to compare the first third with the last")
     with tempfile.TemporaryDirectory() as home, served(Path(home), "--kept-mb", str(KEPT_MB)) as service:
         found, faults = asyncio.run(run_load(service, options.minutes, options.events_per_s, options.reads_per_s))
     verdict = failed_checks(found, faults)
@@ -121,22 +142,23 @@ async def run_load(
     service: Served, minutes: int, events_per_s: float, reads_per_s: float
 ) -> tuple[list[Minute], list[str]]:
     """Load the service, minute by minute."""
-    events = generated([*LOAD, *MIXED, "--events", str(round((minutes + 1) * 60 * events_per_s * 2))])
+    options = [*LOAD, *MIXED, "--events", str(round((minutes + 1) * 60 * events_per_s * 2))]
     timeout = aiohttp.ClientTimeout(total=120)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        load = Load(f"{service.url}/api/v1", session, random.Random(7), events)  # noqa: S311  the same load each time
-        tasks = [asyncio.create_task(each) for each in _tasks(load, events_per_s, reads_per_s)]
-        print("minute  answers  5xx  write p50     p99  read p50     p99   events     MB   (ms; 5xx: or no answer)")
-        found = []
-        for number in range(1, minutes + 1):
-            await asyncio.sleep(60)
-            found.append(await _minute(load, service))
-            _print(number, found[-1])
-        _print_kinds(load.by_kind)
-        faults = list(load.faults)  # requests cancelled at the end are not faults
-        for task in tasks:
-            task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    with closing(generated(options)) as events:
+        async with aiohttp.ClientSession(timeout=timeout) as session:
+            load = Load(f"{service.url}/api/v1", session, random.Random(7), events)  # noqa: S311  the same load each time
+            tasks = [asyncio.create_task(each) for each in _tasks(load, events_per_s, reads_per_s)]
+            print("minute  answers  5xx  write p50     p99  read p50     p99   events     MB   (ms; 5xx: or no answer)")
+            found = []
+            for number in range(1, minutes + 1):
+                await asyncio.sleep(60)
+                found.append(await _minute(load, service))
+                _print(number, found[-1])
+            _print_kinds(load.by_kind)
+            faults = list(load.faults)  # requests cancelled at the end are not faults
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
     failed = [
         f"a task of this benchmark failed: {end!r}" for end in ended if not isinstance(end, asyncio.CancelledError)
     ]
@@ -148,7 +170,7 @@ def _tasks(load: Load, events_per_s: float, reads_per_s: float) -> Iterator[Coro
     singles, batches = events_per_s / 2, events_per_s / 2 / PER_BATCH
     yield _repeat(singles, lambda: _single(load))
     yield _repeat(batches, lambda: _batch(load))
-    yield _repeat(2, lambda: load.write("lineage", load.rng.choice(BAD)))
+    yield _repeat(2, lambda: load.post(load.rng.choice(BAD), is_valid=False))
     yield _repeat(reads_per_s, lambda: _read_any(load))
     yield _repeat(1 / 15, lambda: _read_past(load))
     yield _listen(load)
@@ -174,11 +196,11 @@ async def _repeat(per_s: float, act: Callable[[], Awaitable[object]]) -> NoRetur
 
 
 async def _single(load: Load) -> None:
-    await load.write("lineage", next(load.events))
+    await load.post(next(load.events))
 
 
 async def _batch(load: Load) -> None:
-    await load.write("lineage/batch", b"".join(islice(load.events, PER_BATCH)))
+    await load.post_batch([*islice(load.events, PER_BATCH)])
 
 
 async def _read_any(load: Load) -> None:
@@ -267,8 +289,6 @@ def failed_checks(found: list[Minute], faults: list[str]) -> list[str]:
     wrong = [f"{len(faults)} faults, the first: {faults[0]}"] if faults else []
     steady = found[1:]
     third = len(steady) // 3
-    if not third:
-        return wrong
     first, last = steady[:third], steady[-third:]
     for name in ("writes", "reads"):
         early, late = (

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -130,12 +130,13 @@ def load_generator() -> Path:
     return path
 
 
-def generated(options: Sequence[str]) -> Iterator[bytes]:
+def generated(options: Sequence[str]) -> Generator[bytes]:
     """The events that the load generator creates with these options."""
     command = [sys.executable, str(load_generator()), "gen", *options]
     generator = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
-        yield from generator.stdout or ()
+        if generator.stdout is not None:
+            yield from iter(generator.stdout.readline, b"")  # not the pipe itself, which would be closed first
     finally:
         generator.terminate()  # the caller may not read all events
         generator.wait()

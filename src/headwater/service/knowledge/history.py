@@ -41,7 +41,7 @@ from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.knowledge.activity import KnownRun, known_run
+from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.lifecycle import has_only_changed_places
@@ -162,7 +162,7 @@ class KnownHistory:
         return [parent for parent in with_events if not self._graph.hides(parent.job)]
 
     def _named_parents(self, run_id: str) -> list[ParentRun]:
-        run = known_run(self._graph, run_id)
+        run = self._knowledge.activities.run(run_id)
         return [] if run is None else [parent for parent in (run.parent, run.root) if parent is not None]
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
@@ -329,7 +329,7 @@ class KnownHistory:
 
     def _summary(self, run_id: str) -> RunSummary | None:
         """The run, or None if it has no events of its own."""
-        run = known_run(self._graph, run_id)
+        run = self._knowledge.activities.run(run_id)
         if run is None or not run.has_events:
             return None
         ends = ends_of(self._graph, run_id, self._declared_ends_then(run))
