@@ -194,6 +194,90 @@ CASES = [
         [DatasetId("mysql://db:3306", "shop.orders")],
     ),
     Case(
+        "Debezium MariaDB",
+        {
+            "connector.class": "io.debezium.connector.mariadb.MariaDbConnector",
+            "database.hostname": "db",
+            "topic.prefix": "cdc",
+        },
+        "cdc.shop.orders",
+        "source",
+        [DatasetId("mariadb://db:3306", "shop.orders")],
+    ),
+    Case(
+        "Debezium SQL Server",
+        {
+            "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+            "database.hostname": "db",
+            "database.names": "shop,stock",
+            "topic.prefix": "cdc",
+        },
+        "cdc.stock.dbo.Items",
+        "source",
+        [DatasetId("mssql://db:1433", "stock.dbo.Items")],
+    ),
+    Case(
+        "Debezium SQL Server, an instance of several",
+        {
+            "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+            "database.hostname": "db",
+            "database.instance": "west",
+            "database.names": "shop",
+            "topic.prefix": "cdc",
+        },
+        "cdc.shop.dbo.Items",
+        "source",
+        [DatasetId("mssql://db/west", "shop.dbo.Items")],
+    ),
+    Case(
+        "Debezium SQL Server, schema changes of a database",
+        {
+            "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+            "database.hostname": "db",
+            "database.names": "shop",
+            "topic.prefix": "cdc",
+        },
+        "cdc",
+        "source",
+        [],
+    ),
+    Case(
+        "Debezium Oracle",
+        {
+            "connector.class": "io.debezium.connector.oracle.OracleConnector",
+            "database.hostname": "db",
+            "database.dbname": "ORCL",
+            "topic.prefix": "cdc",
+        },
+        "cdc.SALES.ORDERS",
+        "source",
+        [DatasetId("oracle://db:1521", "ORCL.SALES.ORDERS")],
+    ),
+    Case(
+        "Debezium Oracle, a pluggable database",
+        {
+            "connector.class": "io.debezium.connector.oracle.OracleConnector",
+            "database.hostname": "db",
+            "database.dbname": "CDB",
+            "database.pdb.name": "SHOP",
+            "topic.prefix": "cdc",
+        },
+        "cdc.SALES.ORDERS",
+        "source",
+        [DatasetId("oracle://db:1521", "SHOP.SALES.ORDERS")],
+    ),
+    Case(
+        "Debezium MongoDB",
+        {
+            "connector.class": "io.debezium.connector.mongodb.MongoDbConnector",
+            "mongodb.connection.string": "mongodb://ann:hunter2@m1:27017,m2:27017/?replicaSet=rs0",
+            "topic.prefix": "cdc",
+        },
+        "cdc.shop.orders.lines",
+        "source",
+        [DatasetId("mongodb://m1:27017", "shop.orders.lines")],
+    ),
+    Case(
         "Elasticsearch",
         {
             "connector.class": "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector",
@@ -581,6 +665,76 @@ def test_other_values_of_a_config_provider_hide_no_dataset(
 
     assert [place.id for place in datasets[topic]] == expected
     assert left_open(properties, datasets) == []
+
+
+SHORT = {"transforms.r.regex": r"([^.]+)\.([^.]+)\.([^.]+)", "transforms.r.replacement": "$3"}
+"""Leaves only the table's name of a topic of Debezium."""
+LOGICAL = {
+    "transforms": "r",
+    "transforms.r.type": "io.debezium.transforms.ByLogicalTableRouter",
+    "transforms.r.topic.regex": r"(.*)orders_\d+",
+    "transforms.r.topic.replacement": "$1orders",
+}
+
+
+@pytest.mark.parametrize(
+    ("properties", "topic", "tables"),
+    [
+        (ROUTED | SHORT | {"table.include.list": "public.orders,sales.bids"}, "orders", ["public.orders"]),
+        (ROUTED | SHORT | {"table.include.list": r"public\.orders"}, "orders", ["public.orders"]),
+        (
+            ROUTED | SHORT | {"table.include.list": "public.orders,sales.orders"},
+            "orders",
+            ["public.orders", "sales.orders"],
+        ),
+        (ROUTED | SHORT | {"table.include.list": "public.orders"}, "cdc.public.orders", []),
+        (ROUTED | SHORT | {"table.include.list": r"public\..*"}, "orders", []),
+        (ROUTED | SHORT | {"table.include.list": "public.orders.?"}, "orders", []),
+        (ROUTED | SHORT, "orders", []),
+        (ROUTED | SHORT | {"table.include.list": "public.orders", "transforms.r.predicate": "p"}, "orders", []),
+        (ROUTED | {"table.include.list": "public.orders", "transforms.r.type": "com.example.Router"}, "orders", []),
+        (LOGICAL | {"table.include.list": "s.orders_1,s.orders_2,s.x"}, "cdc.s.orders", ["s.orders_1", "s.orders_2"]),
+        (LOGICAL | {"table.include.list": "s.orders_1,s.orders_2,s.x"}, "cdc.s.x", ["s.x"]),
+        (LOGICAL, "cdc.s.orders", []),
+    ],
+)
+def test_behind_a_router_a_topic_has_the_tables_that_the_source_lists(
+    properties: dict[str, str], topic: str, tables: list[str]
+) -> None:
+    datasets = external_datasets({**DEBEZIUM_POSTGRES, **properties}, [topic])
+
+    assert [place.id for place in datasets.get(topic, ())] == in_postgres(*(f"shop.{table}" for table in tables))
+
+
+def test_behind_a_router_a_jdbc_source_has_its_listed_tables() -> None:
+    routed = {**JDBC_SOURCE, **ROUTED, "transforms.r.regex": "pg-(.*)", "transforms.r.replacement": "$1"}
+
+    datasets = external_datasets({**routed, "table.whitelist": "sales.orders,bids"}, ["orders", "bids", "pg-bids"])
+
+    assert {topic: [place.id for place in each] for topic, each in datasets.items()} == {
+        "orders": in_postgres("shop.sales.orders"),
+        "bids": in_postgres("shop.public.bids"),
+    }
+
+
+def test_behind_a_router_a_listed_database_of_sql_server_is_part_of_the_name() -> None:
+    properties = {
+        "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+        "database.hostname": "db",
+        "database.names": "shop,stock",
+        "table.include.list": "dbo.Items",
+        "topic.prefix": "cdc",
+        **ROUTED,
+        "transforms.r.regex": r"cdc\.(stock.*)",
+        "transforms.r.replacement": "$1",
+    }
+
+    datasets = external_datasets(properties, ["stock.dbo.Items", "cdc.shop.dbo.Items"])
+
+    assert {topic: [place.id.name for place in each] for topic, each in datasets.items()} == {
+        "stock.dbo.Items": ["stock.dbo.Items"],
+        "cdc.shop.dbo.Items": ["shop.dbo.Items"],
+    }
 
 
 def test_a_routers_pattern_is_stored_completely() -> None:

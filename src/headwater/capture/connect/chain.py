@@ -1,9 +1,10 @@
 """A connector's chain of transforms, read from its properties: which topic and which fields come out of it.
 
-The transforms that ship with Kafka are known. An unknown transform may do anything to a record, and one with a
-predicate applies to some records only, so the result after either of them is unknown.
+The transforms that ship with Kafka are known, and two of Debezium's. An unknown transform may do anything to a record,
+and one with a predicate applies to some records only, so the result after either of them is unknown.
 
-Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/#connect_included_transformation
+Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/#connect_included_transformation;
+Debezium, "New Record State Extraction" and "Topic Routing"
 """
 
 import re
@@ -14,17 +15,20 @@ from headwater.capture.connect.records import Properties, is_left_open, listed
 
 _KAFKA: Final = "org.apache.kafka.connect.transforms."
 _OF_VALUE: Final = "$Value"
-_UNCHANGED: Final = frozenset(
-    {"SetSchemaMetadata", "DropHeaders", "InsertHeader", "Filter", "ValueToKey", "RegexRouter", "TimestampRouter"}
-)
+_ROUTED_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "RegexRouter": ("regex", "replacement"),
+    "ByLogicalTableRouter": ("topic.regex", "topic.replacement"),
+}
+"""Routers by an expression, with the settings of it and of its replacement."""
+_ROUTERS: Final = frozenset({*_ROUTED_BY, "TimestampRouter"})
+_UNCHANGED: Final = _ROUTERS | {"SetSchemaMetadata", "DropHeaders", "InsertHeader", "Filter", "ValueToKey"}
 """Transforms that change no field of the value."""
-_ROUTERS: Final = frozenset({"RegexRouter", "TimestampRouter"})
 _VALUES: Final = frozenset({"static.value", "replacement"})
 """Settings that hold field values, not names; except that a router's `replacement` is part of a topic name."""
-_ROUTED_BY: Final[Mapping[str, tuple[str, ...]]] = {"RegexRouter": ("regex", "replacement")}
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "ExtractNewRecordState"
 _DEBEZIUM: Final = "io.debezium.transforms."
+_OF_DEBEZIUM: Final = frozenset({_UNWRAPPING, "ByLogicalTableRouter"})
 
 
 class Column(NamedTuple):
@@ -77,12 +81,12 @@ def transform_properties(properties: Properties) -> frozenset[str]:
 
 
 def routed_topic(properties: Properties, topic: str) -> str | None:
-    """The topic's name as a sink sees it after its transforms; None if unknown."""
+    """The topic's name after the transforms; None if unknown."""
     for transform in _chain(properties):
         if transform is None or transform.kind == "TimestampRouter" or _is_open_router(transform):
             return None
-        if transform.kind == "RegexRouter":
-            before, topic = topic, _rerouted(transform.settings, topic)
+        if transform.kind in _ROUTED_BY:
+            before, topic = topic, _rerouted(transform, topic)
             if transform.is_for_some and topic != before:
                 return None
     return topic
@@ -163,15 +167,17 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
     kind = settings.get("type", "")
     if kind == _OURS:
         return _Transform("SetSchemaMetadata", {})
-    if kind == f"{_DEBEZIUM}{_UNWRAPPING}":
-        return _Transform(_UNWRAPPING, settings)
+    if kind.startswith(_DEBEZIUM):
+        name = kind.removeprefix(_DEBEZIUM)
+        return _Transform(name, settings) if name in _OF_DEBEZIUM else None
     return _Transform(kind.removeprefix(_KAFKA).removesuffix(_OF_VALUE), settings) if kind.startswith(_KAFKA) else None
 
 
-def _rerouted(settings: Mapping[str, str], topic: str) -> str:
+def _rerouted(router: _Transform, topic: str) -> str:
     """The topic after Java's regular expression replacement, whose groups are `$1`, `${name}` and `(?<name>…)`."""
-    regex = re.sub(r"\(\?<(?![=!])", "(?P<", settings.get("regex", ""))
-    replacement = re.sub(r"\$(?:(\d)|\{(\w+)\})", r"\\g<\1\2>", settings.get("replacement", ""))
+    regex, replacement = (router.settings.get(setting, "") for setting in _ROUTED_BY[router.kind])
+    regex = re.sub(r"\(\?<(?![=!])", "(?P<", regex)
+    replacement = re.sub(r"\$(?:(\d)|\{(\w+)\})", r"\\g<\1\2>", replacement)
     try:
         found = re.fullmatch(regex, topic)
         return topic if found is None else found.expand(replacement)

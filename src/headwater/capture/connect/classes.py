@@ -5,10 +5,10 @@ side, under the name that other writers give it. Nothing is guessed: for an unkn
 or filled in by a config provider, only the topics are reported.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from headwater.capture.connect import document_datasets, file_datasets, table_datasets
+from headwater.capture.connect import debezium_datasets, document_datasets, file_datasets, table_datasets
 from headwater.capture.connect.chain import renames_topics, routed_topic, routers_left_open
 from headwater.capture.connect.commits import ICEBERG_SINKS
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
@@ -33,6 +33,8 @@ class ConnectorClass(NamedTuple):
     """Further properties whose change starts a new run, but that are part of no name."""
     is_by_topic: bool = True
     """Whether datasets derive from topic names, which is not possible if a transform may have renamed the topics."""
+    listed_topics: Callable[[Properties], Sequence[str]] = lambda _: ()
+    """The topics, before any transform, of the datasets that the properties list by name."""
 
 
 def kind_of(properties: Properties) -> Kind:
@@ -50,10 +52,21 @@ def external_datasets(properties: Properties, topics: Sequence[str]) -> Datasets
         return {}
     if known.kind == "source":
         is_hidden = known.is_by_topic and not properties.get("query") and renames_topics(properties)
-        return {} if is_hidden else _found(known, properties, topics)
+        return _found_by_list(known, properties, topics) if is_hidden else _found(known, properties, topics)
     routed = {topic: name for topic in topics if (name := routed_topic(properties, topic)) is not None}
     found = _found(known, properties, [*routed.values()])
     return {topic: found[name] for topic, name in routed.items() if name in found}
+
+
+def _found_by_list(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
+    """Of a source whose topics are renamed: the datasets that it lists by name, where its transforms send them."""
+    listed_topics = known.listed_topics(properties)
+    found: dict[str, list[ExternalDataset]] = {}
+    for topic, datasets in _found(known, properties, listed_topics).items():
+        routed = routed_topic(properties, topic)
+        if routed is not None and routed in topics:
+            found.setdefault(routed, []).extend(datasets)
+    return found
 
 
 def dead_letter_topic(properties: Properties) -> str | None:
@@ -131,14 +144,16 @@ _JDBC_SINK: Final = (
 )
 _JDBC_FIELDS: Final = ("fields.whitelist", "pk.fields")
 _JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "sql.quote.identifiers", "table.name.normalize", "topics.to.tables.mapping")
+_DEBEZIUM_TOPICS: Final = ("topic.prefix", "topic.delimiter", "topic.naming.strategy")
 _DEBEZIUM: Final = (
     "database.hostname",
     "database.port",
+    "database.instance",
     "database.dbname",
+    "database.pdb.name",
+    "database.names",
     "database.server.name",
-    "topic.prefix",
-    "topic.delimiter",
-    "topic.naming.strategy",
+    *_DEBEZIUM_TOPICS,
 )
 _ELASTICSEARCH: Final = (
     "data.stream.type",
@@ -162,12 +177,29 @@ _MIRROR: Final = (
 
 _FILE_SOURCE: Final = ConnectorClass("source", file_datasets.file, ("file",), others=("topic",), is_by_topic=False)
 _FILE_SINK: Final = ConnectorClass("sink", file_datasets.file, ("file",))
-_JDBC_FROM: Final = ConnectorClass("source", table_datasets.jdbc_source, _JDBC_SOURCE, "connection.url")
+_JDBC_FROM: Final = ConnectorClass(
+    "source",
+    table_datasets.jdbc_source,
+    _JDBC_SOURCE,
+    "connection.url",
+    listed_topics=table_datasets.jdbc_source_topics,
+)
 _JDBC_TO: Final = ConnectorClass("sink", table_datasets.jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS)
 _ICEBERG_TO: Final = ConnectorClass(
     "sink", table_datasets.iceberg, _ICEBERG, others=("iceberg.catalog.uri", "iceberg.control.topic")
 )
 _AIVEN_S3_TO: Final = ConnectorClass("sink", file_datasets.aiven_s3, _AIVEN_S3)
+
+
+def _debezium(kind: debezium_datasets.Database) -> ConnectorClass:
+    return ConnectorClass(
+        "source",
+        debezium_datasets.tables_in(kind),
+        _DEBEZIUM,
+        others=("table.include.list",),
+        listed_topics=debezium_datasets.listed_topics,
+    )
+
 
 _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "FileStreamSource": _FILE_SOURCE,
@@ -193,11 +225,18 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass(
         "sink", table_datasets.debezium_jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS
     ),
-    "io.debezium.connector.postgresql.PostgresConnector": ConnectorClass(
-        "source", table_datasets.debezium("postgresql", 5432), _DEBEZIUM, others=("table.include.list",)
-    ),
-    "io.debezium.connector.mysql.MySqlConnector": ConnectorClass(
-        "source", table_datasets.debezium("mysql", 3306), _DEBEZIUM, others=("table.include.list",)
+    "io.debezium.connector.postgresql.PostgresConnector": _debezium(debezium_datasets.POSTGRES),
+    "io.debezium.connector.mysql.MySqlConnector": _debezium(debezium_datasets.MYSQL),
+    "io.debezium.connector.mariadb.MariaDbConnector": _debezium(debezium_datasets.MARIADB),
+    "io.debezium.connector.sqlserver.SqlServerConnector": _debezium(debezium_datasets.SQL_SERVER),
+    "io.debezium.connector.oracle.OracleConnector": _debezium(debezium_datasets.ORACLE),
+    "io.debezium.connector.mongodb.MongoDbConnector": ConnectorClass(
+        "source",
+        debezium_datasets.collections,
+        _DEBEZIUM_TOPICS,
+        "mongodb.connection.string",
+        ("collection.include.list",),
+        listed_topics=debezium_datasets.listed_topics,
     ),
     "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector": ConnectorClass(
         "sink", document_datasets.elasticsearch, _ELASTICSEARCH, "connection.url"

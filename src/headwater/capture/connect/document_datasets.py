@@ -27,7 +27,7 @@ def elasticsearch(properties: Properties, topics: Sequence[str]) -> DatasetsByTo
 
 def mongodb_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The collection of each topic."""
-    namespace = _mongodb(properties)
+    namespace = mongodb_server(properties.get("connection.uri", ""))
     if not namespace or not properties.get("namespace.mapper", _MONGODB_MAPPER).endswith(_MONGODB_MAPPER):
         return {}
     found: dict[str, list[ExternalDataset]] = {}
@@ -46,7 +46,8 @@ _MONGODB_MAPPER: Final = "DefaultNamespaceMapper"
 
 def mongodb_source(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The collection of each topic."""
-    namespace, separator = _mongodb(properties), properties.get("topic.separator", ".")
+    namespace = mongodb_server(properties.get("connection.uri", ""))
+    separator = properties.get("topic.separator", ".")
     lead, tail = properties.get("topic.prefix", ""), properties.get("topic.suffix", "")
     lead, tail = lead and f"{lead}{separator}", tail and f"{separator}{tail}"
     found: dict[str, list[ExternalDataset]] = {}
@@ -59,8 +60,8 @@ def mongodb_source(properties: Properties, topics: Sequence[str]) -> DatasetsByT
     return found
 
 
-def _mongodb(properties: Properties) -> str:
-    uri = properties.get("connection.uri", "")
+def mongodb_server(uri: str) -> str:
+    """The namespace of a connection string's first host; empty if it is none."""
     hosts = re.fullmatch(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?@]+).*", uri)
     if hosts is None:
         return ""

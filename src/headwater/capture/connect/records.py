@@ -18,12 +18,22 @@ from typing import Any, Final, NamedTuple
 
 Properties = Mapping[str, str]
 
+_EXPRESSION: Final = re.compile(r"[\\*+?()\[\]{}|^$]")
 _REFERENCE: Final = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
 
 
 def listed(text: str | None) -> list[str]:
     """The items of a comma-separated property; empty if it is not set."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def literals_of(text: str | None) -> list[str]:
+    r"""The items of a list of regular expressions that match one name only; dots may be escaped.
+
+    >>> literals_of(r"shop.orders, shop\.bids, shop.*")
+    ['shop.orders', 'shop.bids']
+    """
+    return [name for each in listed(text) if not _EXPRESSION.search(name := each.replace("\\.", "."))]
 
 
 def is_left_open(text: str | None) -> bool:

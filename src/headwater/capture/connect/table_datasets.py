@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from headwater.capture.connect.datasets import Catalog, DatasetFinder, DatasetsByTopic, ExternalDataset, for_all_topics
-from headwater.capture.connect.records import Properties, listed
+from headwater.capture.connect.datasets import Catalog, DatasetsByTopic, ExternalDataset, for_all_topics
+from headwater.capture.connect.records import Properties, listed, literals_of
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, warehouse_table
@@ -75,6 +75,12 @@ def _qualifiers(properties: Properties, table: str) -> list[list[str]]:
     return [[pattern.replace("\\_", "_")] if pattern else []]
 
 
+def jdbc_source_topics(properties: Properties) -> list[str]:
+    """The topics of the tables that are listed by name, as the connector names them."""
+    lists = (literals_of(properties.get(name)) for name in ("table.whitelist", "table.include.list"))
+    return [f"{properties.get('topic.prefix', '')}{_whole(name)[-1]}" for names in lists for name in names]
+
+
 def jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by a template."""
     return _by_topic(properties, topics, is_quoted=properties.get("quote.sql.identifiers", "always").lower() != "never")
@@ -114,33 +120,6 @@ def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bo
 def _table(url: str, name: str, *, is_quoted: bool) -> ExternalDataset:
     """A table as named in statements; without quotes, the database folds the name's case."""
     return ExternalDataset(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
-
-
-_NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
-"""Debezium's strategies that put a table's name, with its schema or database, into the topic name."""
-
-
-def debezium(dialect: str, port: int) -> DatasetFinder:
-    """A finder of the table of each topic; `port` is the database's default port."""
-
-    def find(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
-        prefix = properties.get("topic.prefix") or properties.get("database.server.name") or ""
-        host = f"{properties.get('database.hostname', '')}:{properties.get('database.port', port)}"
-        delimiter = properties.get("topic.delimiter", ".")
-        found: dict[str, list[ExternalDataset]] = {}
-        if properties.get("topic.naming.strategy", "").rpartition(".")[2] not in _NAMED_BY_TABLE:
-            return found
-        for topic in topics:
-            parts = topic.removeprefix(f"{prefix}{delimiter}").split(delimiter)
-            if len(parts) != 2 or not topic.startswith(f"{prefix}{delimiter}"):
-                continue  # topics of transactions and schema changes
-            database = parts[0] if dialect == "mysql" else properties.get("database.dbname", "")
-            table = quoted(parts[1]) if dialect == "mysql" else quoted(*parts)
-            if database:
-                found[topic] = [ExternalDataset(jdbc_dataset(f"jdbc:{dialect}://{host}/{database}", table))]
-        return found
-
-    return find
 
 
 def bigquery(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
