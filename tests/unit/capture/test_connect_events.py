@@ -146,3 +146,60 @@ def test_an_inferred_end_is_retracted_when_the_connector_is_seen_again() -> None
     assert ended["run"]["facets"]["headwater_run"]["isInferred"] is True
     assert (back["eventType"], back["run"]["runId"]) == ("RUNNING", ended["run"]["runId"])
     assert back["run"]["facets"]["errorMessage"]["_deleted"] is True
+
+
+CUSTOMERS = TopicSchema(tuple(Field(name, "string") for name in ("id", "email", "name", "note")))
+ROW = {
+    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+    "database.hostname": "db",
+    "database.dbname": "shop",
+    "topic.prefix": "cdc",
+    "table.include.list": "sales.customers",
+    "transforms": "unwrap,route",
+    "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+    "transforms.route.regex": r"cdc\.sales\.(.*)",
+    "transforms.route.replacement": "$1",
+}
+"""Rows of a table, in a topic with its bare name."""
+
+
+def steps_by_column(**changes: str) -> dict[str, dict[str, Any]]:
+    """For each field of the topic of `ROW`, how it is made from the column of the same name."""
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
+    records: list[Record] = [
+        Configured("pg", 1000, {**ROW, **changes}),
+        Status("pg", 1010, None, "RUNNING", None, "w"),
+        TaskCount("pg", 1020, 1),
+        Status("pg", 1030, 0, "RUNNING", None, "w"),
+        TopicActive("pg", 1040, "customers"),
+    ]
+    updates = [update for record in records for update in lifecycles.apply(record)]
+    written = event_of(updates[-1], CONTEXT._replace(schema_of={"customers": CUSTOMERS}.get))
+    assert b"pepper" not in written + repr(lifecycles.connectors).encode()
+    event = json.loads(written)
+    (table,) = event["inputs"]
+    (topic,) = event["outputs"]
+    steps = {}
+    for name, column in topic["facets"]["columnLineage"]["fields"].items():
+        (source,) = column["inputFields"]
+        assert (source["namespace"], source["name"], source["field"]) == (table["namespace"], table["name"], name)
+        (steps[name],) = source["transformations"]
+    return steps
+
+
+def test_columns_that_debezium_masks_or_shortens_are_no_copies() -> None:
+    copied = {"type": "DIRECT", "subtype": "IDENTITY", "masking": False}
+    masked = {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True}
+    shortened = {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": False}
+
+    steps = steps_by_column(
+        **{
+            "column.mask.with.8.chars": r"sales\.customers\.name,sales.other.id",
+            "column.mask.hash.v2.SHA-256.with.salt.pepper": "SALES.customers.e.*",
+            "column.truncate.to.20.chars": "sales.customers.note",
+        }
+    )
+
+    assert steps == {"id": copied, "email": masked, "name": masked, "note": shortened}
+    assert steps_by_column() == dict.fromkeys(("id", "email", "name", "note"), copied)

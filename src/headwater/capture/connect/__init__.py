@@ -5,8 +5,8 @@ connectors  the state of a connector and its run, and the updates to report
 lifecycle   one run per connector from start to stop, however many tasks: a pure fold over records
 classes     the datasets that a connector of a class reads and writes
 datasets    the external dataset on the other side of a topic, found by kind:
-            file_datasets: files and objects; table_datasets: tables; document_datasets: indexes and collections;
-            debezium_datasets: what Debezium captures
+            file_datasets: files and objects; table_datasets: tables; document_datasets: indexes and collections
+debezium    what Debezium's sources capture, and which columns they mask
 chain       the topic and the fields that come out of the transforms
 topics      the topics that a connector's properties exclude
 commits     the commit records of Iceberg's sink

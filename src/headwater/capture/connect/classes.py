@@ -8,7 +8,7 @@ or filled in by a config provider, only the topics are reported.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from headwater.capture.connect import debezium_datasets, document_datasets, file_datasets, table_datasets
+from headwater.capture.connect import debezium, document_datasets, file_datasets, table_datasets
 from headwater.capture.connect.chain import renames_topics, routed_topic, routers_left_open
 from headwater.capture.connect.commits import ICEBERG_SINKS
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
@@ -191,13 +191,13 @@ _ICEBERG_TO: Final = ConnectorClass(
 _AIVEN_S3_TO: Final = ConnectorClass("sink", file_datasets.aiven_s3, _AIVEN_S3)
 
 
-def _debezium(kind: debezium_datasets.Database) -> ConnectorClass:
+def _debezium(kind: debezium.Database) -> ConnectorClass:
     return ConnectorClass(
         "source",
-        debezium_datasets.tables_in(kind),
+        debezium.tables_in(kind),
         _DEBEZIUM,
         others=("table.include.list",),
-        listed_topics=debezium_datasets.listed_topics,
+        listed_topics=debezium.listed_topics,
     )
 
 
@@ -225,18 +225,18 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass(
         "sink", table_datasets.debezium_jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS
     ),
-    "io.debezium.connector.postgresql.PostgresConnector": _debezium(debezium_datasets.POSTGRES),
-    "io.debezium.connector.mysql.MySqlConnector": _debezium(debezium_datasets.MYSQL),
-    "io.debezium.connector.mariadb.MariaDbConnector": _debezium(debezium_datasets.MARIADB),
-    "io.debezium.connector.sqlserver.SqlServerConnector": _debezium(debezium_datasets.SQL_SERVER),
-    "io.debezium.connector.oracle.OracleConnector": _debezium(debezium_datasets.ORACLE),
+    "io.debezium.connector.postgresql.PostgresConnector": _debezium(debezium.POSTGRES),
+    "io.debezium.connector.mysql.MySqlConnector": _debezium(debezium.MYSQL),
+    "io.debezium.connector.mariadb.MariaDbConnector": _debezium(debezium.MARIADB),
+    "io.debezium.connector.sqlserver.SqlServerConnector": _debezium(debezium.SQL_SERVER),
+    "io.debezium.connector.oracle.OracleConnector": _debezium(debezium.ORACLE),
     "io.debezium.connector.mongodb.MongoDbConnector": ConnectorClass(
         "source",
-        debezium_datasets.collections,
+        debezium.collections,
         _DEBEZIUM_TOPICS,
         "mongodb.connection.string",
         ("collection.include.list",),
-        listed_topics=debezium_datasets.listed_topics,
+        listed_topics=debezium.listed_topics,
     ),
     "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector": ConnectorClass(
         "sink", document_datasets.elasticsearch, _ELASTICSEARCH, "connection.url"

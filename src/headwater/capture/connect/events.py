@@ -8,6 +8,7 @@ from headwater.capture.connect.chain import Column, columns_before, columns_behi
 from headwater.capture.connect.classes import dead_letter_topic, external_datasets, fields_written, kind_of, left_open
 from headwater.capture.connect.connectors import Commit, RunUpdate
 from headwater.capture.connect.datasets import DatasetsByTopic, ExternalDataset
+from headwater.capture.connect.debezium import table_columns
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
 from headwater.capture.traces import kinds, without_values
@@ -218,7 +219,7 @@ def _add_sources(
         if len(tables) == 1:
             columns = _known(context.schema_of(topic), update, columns_before)
             if _is_debezium(update):
-                columns = [_unwrapped(column) for column in columns]
+                columns = table_columns(update.properties, tables[0].id, columns)
             _collect(found[kafka_dataset(context.bootstrap, topic)], columns, tables[0].id)
     _attach(topics, found)
 
@@ -232,12 +233,6 @@ def _known(schema: TopicSchema | None, update: RunUpdate, through: Any) -> Seque
 
 def _is_debezium(update: RunUpdate) -> bool:
     return update.properties.get("connector.class", "").startswith("io.debezium.connector.")
-
-
-def _unwrapped(column: Column) -> Column:
-    """The table column of a field of Debezium's envelope: those in `before` and `after`; the others have none."""
-    side, _, name = (column.source or "").partition(".")
-    return column._replace(source=name if side in ("before", "after") and name else None)
 
 
 def _collect(inputs: _Inputs, columns: Sequence[Column], source: DatasetId) -> None:

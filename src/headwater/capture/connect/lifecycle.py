@@ -26,6 +26,7 @@ from typing import Final
 
 from headwater.capture.connect.chain import transform_properties
 from headwater.capture.connect.connectors import Commit, Connector, Run, RunUpdate, State, Task, Workers
+from headwater.capture.connect.debezium import column_changes
 from headwater.capture.connect.records import (
     Committed,
     Configured,
@@ -138,11 +139,12 @@ class Lifecycles:
     def _relevant_properties(self, properties: Properties) -> Properties:
         """The properties that decide the datasets, without passwords. No others are stored."""
         of_transforms = transform_properties(properties)
-        return {
+        relevant = {
             name: without_credentials(value) if is_address(value) else without_secrets(value)
             for name, value in properties.items()
             if name in self._relevant or name in of_transforms or _OVERRIDING.fullmatch(name)
         }
+        return {**relevant, **column_changes(properties)}
 
     @staticmethod
     def _leave_out(connector: Connector, before: Properties) -> None:

@@ -1,13 +1,16 @@
-"""Tables and collections that Debezium's source connectors capture.
+"""What Debezium's source connectors capture: tables and collections, and which columns they mask.
 
 A topic is named after a prefix and the table, with its schema or database, all as the database has them.
 
-Source: Debezium, "Topic names" and `table.include.list`, in the reference of each connector
+Source: Debezium, "Topic names", `table.include.list`, `column.mask…` and `column.truncate…`, in the reference of each
+connector
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from headwater.capture.connect.chain import Column
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.document_datasets import mongodb_server
 from headwater.capture.connect.records import Properties, listed, literals_of
@@ -16,6 +19,13 @@ from headwater.model.naming_jdbc import jdbc_dataset, quoted
 
 _NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
 """The strategies that put a table's name, with its schema or database, into the topic name."""
+_MASKED: Final = "column.mask"
+_TRUNCATED: Final = "column.truncate"
+_CHANGES: Final = {
+    _MASKED: re.compile(r"column\.mask\.(?:with\.\d+\.chars|hash\..+)"),
+    _TRUNCATED: re.compile(r"column\.truncate\.to\.\d+\.chars"),
+}
+"""The names of properties that list changed columns; those for hashes contain the salt."""
 
 
 class Database(NamedTuple):
@@ -72,6 +82,48 @@ def listed_topics(properties: Properties) -> list[str]:
     within = [f"{database}." for database in listed(properties.get("database.names"))]  # of SQL Server
     prefix, delimiter = _prefix(properties), _delimiter(properties)
     return [prefix + f"{database}{name}".replace(".", delimiter) for database in within or [""] for name in names]
+
+
+def column_changes(properties: Properties) -> Properties:
+    """The columns that are masked or truncated, as properties whose names contain no salt: that is a secret."""
+    lists = {
+        change: [columns for each, columns in sorted(properties.items()) if name.fullmatch(each)]
+        for change, name in _CHANGES.items()
+    }
+    return {change: ",".join(columns) for change, columns in lists.items() if columns}
+
+
+def table_columns(properties: Properties, table: DatasetId, columns: Sequence[Column]) -> list[Column]:
+    """The table's columns behind fields of Debezium's envelope: those in `before` and `after`; the others have none.
+
+    `properties` include those of `column_changes`.
+    """
+    return [_of_table(properties, table, column) for column in columns]
+
+
+def _of_table(properties: Properties, table: DatasetId, column: Column) -> Column:
+    side, _, name = (column.source or "").partition(".")
+    if side not in ("before", "after") or not name:
+        return column._replace(source=None)
+    within = ".".join(table.name.split(".")[-2:])  # its schema or database, and its own name
+    whole = f"{within}.{name.partition('.')[0]}"
+    is_masked, is_truncated = (_is_listed(whole, properties.get(change)) for change in (_MASKED, _TRUNCATED))
+    return column._replace(
+        source=name,
+        is_changed=column.is_changed or is_masked or is_truncated,
+        is_masked=column.is_masked or is_masked,
+    )
+
+
+def _is_listed(name: str, expressions: str | None) -> bool:
+    return any(_matches(each, name) for each in listed(expressions))
+
+
+def _matches(expression: str, name: str) -> bool:
+    try:
+        return re.fullmatch(expression, name, re.IGNORECASE) is not None
+    except re.error:  # Java's syntax differs slightly
+        return False
 
 
 def _parts(properties: Properties, topics: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
