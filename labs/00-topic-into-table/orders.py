@@ -51,7 +51,7 @@ def write_orders(producer: Producer, registry: SchemaRegistryClient, count: int,
     serialize = AvroSerializer(registry, json.dumps(schema))
     context = SerializationContext(TOPIC, MessageField.VALUE)
     for number in range(count):
-        order = {"order_id": number, "price": round(random.uniform(1, 100), 2)}  # noqa: S311
+        order: dict[str, object] = {"order_id": number, "price": round(random.uniform(1, 100), 2)}  # noqa: S311
         if with_supplier:
             order["supplier"] = random.choice(["acme", "brix"])  # noqa: S311
         producer.produce(TOPIC, key=str(number), value=serialize(order, context))

@@ -33,7 +33,7 @@ from tests.support.watch import Watch
 pytestmark = pytest.mark.spark
 
 FOLDER = Path(__file__).parents[2] / "labs" / "02-end-to-end"
-play = loaded(FOLDER / "play.py")
+play = loaded(FOLDER / "play_end_to_end.py")
 TASKS, EACH = 3, 40
 ORDER = ("order_id", "supplier", "quantity", "price", "ordered_at")
 

@@ -1,7 +1,7 @@
 """Run the whole path of an order: from the connector that creates it to the dashboard that counts it.
 
-python labs/02-end-to-end/play.py           # stops everything at the end
-python labs/02-end-to-end/play.py --keep    # leaves it running; `headwater lab down` ends it
+python labs/02-end-to-end/play_end_to_end.py           # stops everything at the end
+python labs/02-end-to-end/play_end_to_end.py --keep    # leaves it running; `headwater lab down` ends it
 """
 
 import argparse
@@ -127,7 +127,7 @@ def orders_in_the_lake() -> int:
     """Counted in the Iceberg table, not through Trino, whose queries would be reported as reads of the table."""
     addresses = {f"{part}.{key}": value for part in ("glue", "s3") for key, value in LAKE.items()}
     try:
-        return load_catalog("lake", type="glue", **addresses).load_table("default.orders").scan().count()
+        return int(load_catalog("lake", type="glue", **addresses).load_table("default.orders").scan().count())
     except NoSuchTableError:
         return 0
 
