@@ -25,8 +25,9 @@ _numbers = count()
 class Cluster:
     """A running server that trusts local users."""
 
-    def __init__(self, folder: Path, port: int, user: str | None) -> None:
+    def __init__(self, folder: Path, port: int, user: str | None, settings: tuple[str, ...] = ()) -> None:
         self.folder = folder
+        self._settings = settings
         self.port = port
         self._user = user
         self._programs = PROGRAMS[-1]
@@ -36,7 +37,8 @@ class Cluster:
 
     def start(self) -> None:
         # fsync matters only if the machine fails, which no test simulates.
-        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} -c fsync=off -c shared_buffers=32MB"
+        settings = " ".join(f"-c {each}" for each in ("fsync=off", "shared_buffers=32MB", *self._settings))
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} {settings}"
         self._call("pg_ctl", "-l", self.folder / "log", "-w", "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:
@@ -62,13 +64,13 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
-    """A cluster in a temporary folder."""
+def running_cluster(*settings: str) -> Iterator[Cluster]:
+    """A cluster in a temporary folder, with further settings, such as `wal_level=logical`."""
     if not PROGRAMS:
         pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
     folder = Path(tempfile.mkdtemp(prefix="headwater-pg-", dir="/tmp"))
     try:
-        cluster = Cluster(folder, free_port(), _server_user(folder))
+        cluster = Cluster(folder, free_port(), _server_user(folder), settings)
         cluster.make()
         cluster.start()
         try:

@@ -34,7 +34,8 @@ ANY_CREDENTIALS: Final = {
 }
 """The credentials of AWS clients in the lab, whose S3 and Glue accept any; so no real keys are used."""
 
-_ICEBERG: Final = "lab-iceberg"
+_FETCHED_PLUGINS: Final = {"iceberg": "lab-iceberg", "debezium": "lab-debezium"}
+"""By folder in the worker's plugin path."""
 _LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
 
 
@@ -162,7 +163,8 @@ def _configure_worker(site: Site) -> None:
     file.mkdir(exist_ok=True)
     for jar in site.jars.glob("connect-file-*.jar"):
         _link(file / jar.name, jar)
-    _link(plugins / "iceberg", folder_of(_ICEBERG))
+    for name, pom in _FETCHED_PLUGINS.items():
+        _link(plugins / name, folder_of(pom))
     for name, built in (("headwater", TRANSFORM), ("lab", CONNECTORS)):
         if built.is_dir():
             _link(plugins / name, built)
@@ -181,7 +183,7 @@ CONNECT: Final = Part(
     address=f"http://{HOST}:{{port}}",
     needs=("broker",),
     pom="lab-connect",
-    plugins=(_ICEBERG,),
+    plugins=tuple(_FETCHED_PLUGINS.values()),
     environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure_worker,
     command=lambda site: _java(
