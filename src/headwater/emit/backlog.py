@@ -4,13 +4,13 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.emit.claim import Claim, orphans
 from headwater.emit.metrics import EmitMetrics
-from headwater.emit.spool import DamagedSpoolError, Outgoing, Spool, Spooled
+from headwater.emit.spool import FILE, DamagedSpoolError, Outgoing, Spool, Spooled, readable
 from headwater.errors import UnavailableError
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,8 @@ class Backlog:
     """The spools of dead processes, then our own, then memory for events that the disk refuses.
 
     While the disk fails, no event is lost as long as the target accepts events or the backlog fits into memory. Beyond
-    that, events are dropped and counted. Any thread may call any method; none raises.
+    that, events are dropped and counted. Of a damaged spool all events that can be read are delivered; its file is kept
+    for a person to inspect. Any thread may call any method; none raises.
     """
 
     def __init__(self, transport: str, directory: Path | None, max_bytes: int, metrics: EmitMetrics) -> None:
@@ -51,6 +52,8 @@ class Backlog:
         self._lock = threading.RLock()
         self._adopted: list[Spool] = []
         self._own: Spool | None = None
+        self._damaged: list[tuple[Spool, DamagedSpoolError]] = []
+        """Our own and adopted spools in which damage was found, until `peek` has saved what can be read."""
         self._memory = Spool(None)
         self._bytes_of_others = 0
         self._disk_fails = False
@@ -76,7 +79,7 @@ class Backlog:
     @property
     def is_empty(self) -> bool:
         """Whether no event waits, neither here nor in the spool of a dead process."""
-        return self._has_adopted_all and len(self) == 0
+        return self._has_adopted_all and not self._damaged and len(self) == 0
 
     @property
     def is_safe(self) -> bool:
@@ -104,11 +107,11 @@ class Backlog:
         self._close_delivered()
         if not self._has_adopted_all and not self._adopted:
             self.adopt()
-        with self._lock:
-            for spool in self._spools():
-                if events := self._first_of(spool):
-                    return Waiting(spool, events)
-            return None
+        waiting = self._oldest()
+        if self._damaged:
+            self._save_readable()
+            waiting = waiting or self._oldest()
+        return waiting
 
     def remove(self, waiting: Waiting) -> None:
         """Remove events that `peek` returned, from the first of them on."""
@@ -146,12 +149,19 @@ class Backlog:
             self._flush_memory()
             self._is_closed = True
             self._drop(self._memory.all())
-            for spool in self._spools():
+            for spool in [*self._spools(), *(spool for spool, _ in self._damaged)]:
                 self._close(spool)
             self._metrics.spooled(self._transport, len(self) - self._memory.event_count)
 
     def _spools(self) -> list[Spool]:
         return [*self._adopted, *([self._own] if self._own else []), self._memory]
+
+    def _oldest(self) -> Waiting | None:
+        with self._lock:
+            for spool in self._spools():
+                if events := self._first_of(spool):
+                    return Waiting(spool, events)
+            return None
 
     def _close_delivered(self) -> None:
         with self._lock:
@@ -163,22 +173,28 @@ class Backlog:
         try:
             spool = Spool(claim, check=True)
         except DamagedSpoolError as damage:
-            self._move_aside(claim.set_aside, damage)
+            saved = self._saved(claim.path / FILE, after_seq=0)
+            self._move_aside(claim.set_aside, damage, saved)
             return
         except UnavailableError as failure:
             self._metrics.failed(str(failure))
             claim.release()
             return
+        if spool.event_count:
+            log.info(
+                "adopted the lineage spool of an ended process",
+                extra={"transport": self._transport, "events": spool.event_count},
+            )
+        self._deliver(spool)
+
+    def _deliver(self, spool: Spool) -> None:
+        """Deliver a spool before our own one; one that is empty, or comes too late, is closed."""
         with self._lock:
             if self._is_closed or spool.event_count == 0:
                 self._close(spool)
             else:
                 self._adopted.append(spool)
                 self._metrics.spooled(self._transport, len(self))
-                log.info(
-                    "adopted the lineage spool of an ended process",
-                    extra={"transport": self._transport, "events": spool.event_count},
-                )
 
     def _to_disk(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
         """Add as many events as fit to our own spool; returns the rest."""
@@ -205,7 +221,7 @@ class Backlog:
         """Bytes in the target's spools of other processes, dead or alive; they share our limit."""
         ours = {spool.path for spool in self._spools()}
         sizes = 0
-        for file in self._directory.glob("*/events.db") if self._directory else ():
+        for file in self._directory.glob(f"*/{FILE}") if self._directory else ():
             with contextlib.suppress(FileNotFoundError):
                 sizes += 0 if file in ours else file.stat().st_size
         return sizes
@@ -252,23 +268,54 @@ class Backlog:
         self._disk_fails = True
 
     def _set_aside(self, spool: Spool, damage: DamagedSpoolError) -> None:
+        """Use the spool no longer; the next `peek` saves what can be read, which may take long on a failing disk."""
         if spool in self._adopted:
             self._adopted.remove(spool)
         elif spool is self._own:
             self._own = None
-        self._move_aside(spool.set_aside, damage)
-        if spool.event_count:
-            self._metrics.dropped("spool_damaged", spool.event_count, str(damage))
+        self._damaged.append((spool, damage))
 
-    def _move_aside(self, move: Callable[[], Path | None], damage: DamagedSpoolError) -> None:
+    def _save_readable(self) -> None:
+        for spool, damage in [*self._damaged]:
+            saved = self._saved(spool.path, spool.delivered_seq)
+            self._move_aside(spool.set_aside, damage, saved)
+            if spool.event_count > saved:
+                self._metrics.dropped("spool_damaged", spool.event_count - saved, str(damage))
+            with self._lock:
+                self._damaged.remove((spool, damage))
+
+    def _saved(self, file: Path | None, after_seq: int) -> int:
+        """Copy what can be read of a damaged file into a new spool, to be delivered; returns the number of events."""
+        if self._directory is None or file is None:
+            return 0
+        try:
+            saved = _made(self._directory)
+        except UnavailableError as failure:
+            self._metrics.failed(str(failure))
+            return 0
+        try:
+            events = readable(file, after_seq)
+            while together := [*islice(events, TOGETHER_MAX)]:
+                saved.add(together)
+        except UnavailableError as failure:
+            self._metrics.failed(str(failure))
+        count = saved.event_count
+        self._deliver(saved)
+        return count
+
+    def _move_aside(self, move: Callable[[], Path | None], damage: DamagedSpoolError, saved: int) -> None:
         try:
             aside = move()
         except OSError:
             aside = None  # it stays in place, claimed by us, until this process ends
         self._metrics.set_aside()
         self._metrics.failed(str(damage))
-        details = {"path": str(aside), "why": str(damage)}
-        log.error("moved a damaged lineage spool aside to %(path)s: %(why)s", details, extra=details)
+        details = {"path": str(aside), "why": str(damage), "saved": saved}
+        log.error(
+            "moved a damaged lineage spool aside to %(path)s: %(why)s; %(saved)d events in it can be read and are sent",
+            details,
+            extra=details,
+        )
 
     def _drop(self, events: Sequence[Outgoing]) -> None:
         if events:

@@ -20,6 +20,9 @@ from zlib import crc32
 from headwater.emit.claim import Claim
 from headwater.errors import UnavailableError
 
+FILE: Final = "events.db"
+"""The file of a spool in its claimed directory."""
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS event (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: `Spool` remembers up to where it has delivered
@@ -33,6 +36,10 @@ _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqli
 _WORTH_SHRINKING_BYTES: Final = 8 << 20
 _CACHE_KIB: Final = 256
 """Events are read once, in order: a burst would fill SQLite's default 2 MB and hold it as long as the process lives."""
+
+_MOST_SEQ: Final = 2**63 - 1
+_SINGLE_STEPS: Final = 64
+"""Many more events than one page of the file holds."""
 
 _FORK_WAITS_S: Final = 5.0
 """The longest a fork waits for a thread that uses SQLite: a hanging disk must not block the program for good."""
@@ -69,8 +76,9 @@ class Spool:
 
     def __init__(self, claim: Claim | None, *, check: bool = False) -> None:
         self._claim = claim
-        self.path = claim.path / "events.db" if claim else None
-        self._delivered_seq = 0
+        self.path = claim.path / FILE if claim else None
+        self.delivered_seq = 0
+        """The row number up to which events were removed, even if the disk refused that."""
         with _translated():
             self._db = sqlite3.connect(self.path or ":memory:", isolation_level=None, check_same_thread=False)
             try:
@@ -92,7 +100,7 @@ class Spool:
     def peek(self, count: int, size_bytes: int) -> list[Spooled]:
         """The oldest events that were not removed: at most `count`, at least one, and else as fit the size."""
         found: list[Spooled] = []
-        with _translated(), closing(self._db.execute(_OLDEST, (self._delivered_seq, count))) as rows:
+        with _translated(), closing(self._db.execute(_OLDEST, (self.delivered_seq, count))) as rows:
             for seq, put_at, body, checksum in rows:
                 size_bytes -= len(body)
                 if found and size_bytes < 0:
@@ -109,11 +117,11 @@ class Spool:
 
         `peek` does not return them again even if the disk refuses the removal; the next removal retries it.
         """
-        self._delivered_seq = events[-1].seq
+        self.delivered_seq = events[-1].seq
         self.event_count -= len(events)
         self.event_bytes -= sum(len(event.body) for event in events)
         with _translated():
-            self._db.execute("DELETE FROM event WHERE seq <= ?", (self._delivered_seq,))
+            self._db.execute("DELETE FROM event WHERE seq <= ?", (self.delivered_seq,))
             if self.event_count == 0 and self.path and self.path.stat().st_size > _WORTH_SHRINKING_BYTES:
                 self._db.execute("VACUUM")
 
@@ -121,7 +129,7 @@ class Spool:
         """Every event that was not removed."""
         with _translated():
             rows = self._db.execute(
-                "SELECT put_at, body FROM event WHERE seq > ? ORDER BY seq", (self._delivered_seq,)
+                "SELECT put_at, body FROM event WHERE seq > ? ORDER BY seq", (self.delivered_seq,)
             ).fetchall()
         return [Outgoing(*row) for row in rows]
 
@@ -173,6 +181,38 @@ class Spool:
                 if self._db.in_transaction:  # on a full disk SQLite rolls back by itself
                     cursor.execute("ROLLBACK")
                 raise
+
+
+def readable(damaged: Path, after_seq: int) -> Iterator[Outgoing]:
+    """The events in a damaged file after a row number that are whole, oldest first.
+
+    SQLite reports a page that the disk does not return like one with other content. The search continues after the
+    events of such a page: one row number at a time, and in steps that double where many are unreadable in a row.
+
+    Raises:
+        UnavailableError: the file cannot be opened.
+    """
+    with _translated():
+        db = sqlite3.connect(damaged, isolation_level=None, check_same_thread=False)
+    try:
+        seq, failures = after_seq, 0
+        while seq < _MOST_SEQ:
+            try:
+                with _translated():
+                    row = db.execute(_OLDEST, (seq, 1)).fetchone()
+            except UnavailableError:
+                seq += 1 << max(0, failures - _SINGLE_STEPS)
+                failures += 1
+                continue
+            if row is None:
+                return
+            found, put_at, body, checksum = row
+            seq, failures = max(seq + 1, found), 0  # row numbers in a damaged page need not ascend
+            if isinstance(body, bytes) and crc32(body) == checksum:
+                yield Outgoing(put_at, body)
+    finally:
+        with _sqlite.lock:
+            db.close()
 
 
 class _SqliteLock:

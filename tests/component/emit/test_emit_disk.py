@@ -236,6 +236,63 @@ def test_a_damaged_spool_is_moved_aside_and_counted_and_the_others_are_delivered
     assert aside.parent.name.startswith("damaged-")
 
 
+def overwrite_one_page(file: Path) -> None:
+    with file.open("r+b") as pages:
+        pages.seek(file.stat().st_size // 4096 // 2 * 4096)
+        pages.write(b"\xff" * 4096)
+
+
+def change_one_event(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("UPDATE event SET body = zeroblob(length(body)) WHERE seq = 100")
+        db.commit()
+
+
+@pytest.mark.parametrize("do_damage", [overwrite_one_page, change_one_event])
+def test_of_a_dead_processs_spool_every_event_that_can_be_read_is_delivered(
+    do_damage: Callable[[Path], None], service: Service, tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    with emitter_to(service.url, spool) as emitter:
+        for n in range(200):
+            emitter.put(event(n, 1000))
+        assert eventually(partial(has_spooled, emitter, 200))
+    assert eventually(no_courier_is_alive)
+    (file,) = spool.rglob("events.db")
+    do_damage(file)
+    service.start()
+
+    with emitter_to(service.url, spool) as emitter:
+        assert emitter.drain(LONG_S)
+
+    assert 195 < len(service.numbers) < 200  # a page holds up to four
+    assert service.numbers == sorted(set(service.numbers))
+    (aside,) = spool.rglob("events.db")
+    assert aside.parent.name.startswith("damaged-")
+
+
+@pytest.mark.parametrize("do_damage", [overwrite_one_page, change_one_event])
+def test_of_a_spool_that_is_damaged_in_use_only_events_that_cannot_be_read_are_lost(
+    do_damage: Callable[[Path], None], service: Service, tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    with emitter_to(service.url, spool) as emitter:
+        for n in range(2000):
+            emitter.put(event(n, 1000))
+        assert emitter.secure(LONG_S)
+        (file,) = spool.rglob("events.db")
+        do_damage(file)
+        service.start()
+        assert emitter.drain(LONG_S)
+        emitter.put(event(2000))
+        assert emitter.drain(LONG_S)
+
+    assert service.numbers == sorted(set(service.numbers))
+    assert service.numbers[-1] == 2000
+    assert emitter.stats().dropped == {"spool_damaged": 2001 - len(service.numbers)}
+    assert 0 < emitter.stats().dropped["spool_damaged"] < 5  # a page holds up to four
+
+
 def test_a_spool_that_is_damaged_in_use_is_moved_aside_and_counted_and_a_new_one_begun(
     service: Service, tmp_path: Path
 ) -> None:
