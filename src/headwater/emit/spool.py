@@ -106,8 +106,6 @@ class Spool:
                 if found and size_bytes < 0:
                     break
                 if crc32(body) != checksum:
-                    if found:
-                        break  # those before it are whole
                     raise DamagedSpoolError(f"spool: event {seq} was changed on the disk")
                 found.append(Spooled(seq, put_at, body))
         return found

@@ -7,6 +7,7 @@ denote the same table, for `Identities` to join.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from headwater.model.facts import Catalog, CatalogEntry, EngineCatalog
@@ -51,6 +52,12 @@ class Catalogs:
     def has_engines(self) -> bool:
         """Whether any engine has reported how it resolves names."""
         return bool(self._engines)
+
+    @property
+    def meant_namespaces(self) -> set[str]:
+        """The namespaces of the names to which engines resolve theirs, as reported."""
+        meanings = chain.from_iterable(words.values() for words in self._engines.values())
+        return {meant.names.namespace for each in meanings for meant in each if meant.names.namespace}
 
     def note(self, name: DatasetId) -> Iterator[Pair]:
         """Register a name in use: resolve it if it is an engine's, else enter it if an engine's may resolve to it."""

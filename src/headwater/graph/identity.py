@@ -230,6 +230,11 @@ class Identities:
         return self._catalogs.has_engines
 
     @property
+    def meant_namespaces(self) -> set[str]:
+        """The namespaces of the names to which engines resolve theirs, as reported."""
+        return self._catalogs.meant_namespaces
+
+    @property
     def loose(self) -> Collection[DatasetId]:
         """The loose names in use."""
         return self._loose

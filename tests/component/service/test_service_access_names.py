@@ -267,6 +267,22 @@ MENTIONS = {
         }
     },
     "parent": {"run": {"runId": str(uuid4()), "facets": {"parent": facet(run={"runId": str(uuid4())}, job=PAID)}}},
+    "root": {
+        "run": {
+            "runId": str(uuid4()),
+            "facets": {
+                "parent": facet(
+                    run={"runId": str(uuid4())},
+                    job={"namespace": "etl", "name": "p"},
+                    root={"run": {"runId": str(uuid4())}, "job": PAID},
+                )
+            },
+        }
+    },
+    "renaming": {"outputs": [dataset("a", lifecycleStateChange=renamed_from("payroll-eu", "zz_pay"))]},
+    "engine's catalog": {
+        "outputs": [dataset("a", headwater_engine_catalog=facet(namespace="payroll-eu", prefix="zz_pay"))]
+    },
     "dependency": {
         "run": {"runId": str(uuid4()), "facets": {"jobDependencies": facet(upstream=[{"job": PAID}], downstream=[])}}
     },

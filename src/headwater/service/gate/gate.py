@@ -18,7 +18,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
 from headwater.access.redaction import Redactor
 from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from headwater.model.facts import ControlFlow, Edit, Fact
+from headwater.model.facts import ControlFlow, Edit, EngineCatalog, Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, GraphNode
 from headwater.service.background import collect_in_slices
@@ -79,7 +79,7 @@ class Gate:
         if self._entrance.policy.has_more:
             nodes: Iterable[GraphNode] = chain(graph.jobs, graph.named_in_control, graph.identities.names)
             described = (target[1] for target in graph.edits.targets("namespace"))
-            self._namespaces = {each.namespace for each in nodes}.union(described)
+            self._namespaces = {each.namespace for each in nodes}.union(described, graph.identities.meant_namespaces)
             self._counted_sources = 0
         self._restricted.load()
 
@@ -99,6 +99,8 @@ class Gate:
                 *(fact.job for fact in facts if isinstance(fact, ControlFlow)),
             )
             self._namespaces.update(node.namespace for node in named)
+            meant = (fact.names.namespace for fact in facts if isinstance(fact, EngineCatalog))
+            self._namespaces.update(filter(None, meant))
             edits = (fact.target for fact in facts if isinstance(fact, Edit))
             self._namespaces.update(target[1] for target in edits if target[0] == "namespace")
         self._restricted.learned(facts, touched)
