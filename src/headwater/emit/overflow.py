@@ -132,15 +132,24 @@ class Overflow:
 
 
 def left_behind(directory: Path) -> Generator[Batch]:
-    """The events in the overflows of dead processes, in batches, as from `Overflow.take`."""
+    """The events in the overflows of dead processes, in batches, as from `Overflow.take`.
+
+    Raises:
+        OSError: the disk fails to return one of them, which is left to the next process; raised after all others.
+    """
+    failure = None
     for claim in orphans(directory):
         is_worked_off = False
         try:
             for path in sorted(claim.path.glob("*.events")):
                 yield from _remaining_batches(path)
             is_worked_off = True
+        except OSError as fault:
+            failure = fault
         finally:
             (claim.remove if is_worked_off else claim.release)()
+    if failure is not None:
+        raise failure
 
 
 class _Signed:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Semaphore
 from typing import Any
 
 import pytest
@@ -144,9 +145,10 @@ def test_an_idle_emitter_sends_heartbeats_and_ends_with_a_last_one(tmp_path: Pat
     config = EmitConfig(
         file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60, heartbeat_s=0.01
     )
-    with Emitter.of_node(config, KEY) as emitter:
-        while emitter.stats().delivered.get("file", 0) < 3:
-            pass
+    delivered = Semaphore(0)
+    with Emitter.of_node(config, KEY, observe=lambda *_: delivered.release()):
+        for _ in range(3):
+            assert delivered.acquire(timeout=60)
 
     lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
 

@@ -354,6 +354,17 @@ def test_a_service_without_the_batch_route_gets_events_one_by_one(status: int) -
     assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
 
 
+@pytest.mark.parametrize("status", [401, 407, 408, 425, 429, 500, 503])
+def test_a_service_that_cannot_take_a_batch_now_gets_no_single_event_in_its_place(status: int) -> None:
+    service = BatchService(httpx.Response(status, headers={"Retry-After": "7"}))
+
+    (outcome,) = service.send()
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.after_s == 7
+    assert len(service.requests) == 1
+
+
 @pytest.mark.parametrize("response", [httpx.Response(404), httpx.Response(200, text="ok")])
 def test_a_missing_batch_route_is_tried_again_after_a_thousand_events(response: httpx.Response) -> None:
     service = BatchService(response, batch_response(4))
@@ -428,6 +439,20 @@ def test_after_a_body_that_was_too_large_the_next_are_smaller_and_few_are_refuse
 
     assert sum(sent_bytes) < 1.3 * 5_000_000
     assert len(sent_bytes) < 100
+
+
+def test_batches_become_as_large_again_as_before_a_single_refusal_for_their_size() -> None:
+    first = iter([httpx.Response(413), httpx.Response(201)])
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        return next(first, None) or batch_response(request.content.count(b"\n") + 1)
+
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(respond))
+    batches = [len(transport.send_batch([b"x" * 5_000] * 64)) for _ in range(60)]
+    transport.close()
+
+    assert batches[:2] == [1, 32]
+    assert batches[-1] == 64
 
 
 def test_a_single_event_that_is_too_large_is_refused_and_the_others_are_sent() -> None:

@@ -124,6 +124,26 @@ def test_events_that_the_disk_could_not_read_remain_after_later_ones_are_sent(tm
     assert [*dict.fromkeys(event.put_at for event in sent)] == [event.put_at for event in EVENTS]
 
 
+def test_an_overflow_that_the_disk_cannot_read_does_not_hold_up_those_of_other_processes(tmp_path: Path) -> None:
+    for n in range(3):
+        overflow = Overflow(tmp_path, 1 << 20, wake=lambda: None, lose=lambda: None)
+        overflow.append(Outgoing(float(n), b"{}"))
+        overflow.close()
+    unreadable = sorted(tmp_path.rglob("*.events"))[1]
+    unreadable.rename(unreadable.with_suffix(".away"))
+    unreadable.mkdir()
+    sent: list[Outgoing] = []
+
+    with pytest.raises(OSError, match="directory"):
+        sent += (event for batch in left_behind(tmp_path) for event in batch.events)
+
+    unreadable.rmdir()
+    unreadable.with_suffix(".away").rename(unreadable)
+    later = passed_on(left_behind(tmp_path), "second")
+    assert [event.put_at for event in sent] == [0.0, 2.0]
+    assert [event.put_at for event in later] == [1.0]
+
+
 def test_taking_from_a_closed_overflow_gives_nothing_and_closes_no_other_file(tmp_path: Path) -> None:
     overflow = Overflow(tmp_path / "overflow", 1 << 20, wake=lambda: None, lose=lambda: None)
     overflow.append(Outgoing(1.0, b"{}"))
