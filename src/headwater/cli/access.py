@@ -72,7 +72,7 @@ def create(
         "name": name,
         "roles": role,
         "scopes": scope or [],
-        "nodes": node,
+        "nodes": node or None,
         "knowsRestricted": restricted,
         "until": until,
     }

@@ -261,6 +261,26 @@ def test_an_expired_key_is_not_created(admin: Caller) -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", " ci"),
+        ("name", "ci\n"),
+        ("roles", []),
+        ("roles", ["read", "king"]),
+        ("scopes", []),
+        ("nodes", []),
+    ],
+)
+def test_a_key_whose_grant_is_not_clear_is_not_created(admin: Caller, field: str, value: object) -> None:
+    body = {"name": "ci", "roles": ["read"], "scopes": ["lake"], field: value}
+
+    answer = admin("POST", "/api/v1/access/keys", json=body)
+
+    assert (answer.status_code, answer.json()["message"].partition(":")[0]) == (400, field)
+
+
+@pytest.mark.parametrize(
     ("role", "allowed"),
     [
         ("read", {"GET /api/v1/namespaces/lake/datasets"}),

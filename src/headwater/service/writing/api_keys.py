@@ -65,6 +65,8 @@ def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]
         raise InvalidInputError("name: a valid key has this name; revoke it first, or choose another name")
     if not body.scopes and roles != {"admin"}:
         raise InvalidInputError("scopes: expected patterns of namespaces; * matches all")
+    if body.nodes is not None and not body.nodes:
+        raise InvalidInputError("nodes: expected patterns of nodes; without the field, any node is meant")
     until_us = None if body.until is None else microseconds(body.until)
     if until_us is not None and until_us <= service.now_us():
         raise InvalidInputError("until: is in the past; expected a future time")
