@@ -495,6 +495,22 @@ def test_an_event_with_a_line_break_is_sent_alone() -> None:
     assert service.requests == [("/api/v1/lineage", b"{\n}")]
 
 
+def test_a_service_that_was_not_reachable_then_gets_all_events_together() -> None:
+    is_up = iter([False] * 12)
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if not next(is_up, True):
+            raise httpx.ConnectError("connection refused")
+        return batch_response(request.content.count(b"\n") + 1)
+
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(respond))
+    outcomes = [transport.send_batch(MANY) for _ in range(13)]
+    transport.close()
+
+    assert all(isinstance(outcome, Unavailable) for some in outcomes[:12] for outcome in some)
+    assert outcomes[12] == [Acknowledged()] * 4
+
+
 def test_a_service_that_responds_too_late_gets_fewer_events_until_it_responds() -> None:
     sizes: list[int] = []
 
