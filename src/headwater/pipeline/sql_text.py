@@ -14,7 +14,12 @@ logging.getLogger("sqlglot").setLevel(
     logging.ERROR
 )  # it warns about every statement that it cannot parse; callers check that themselves
 
-_STATEMENTS_THAT_WRITE = (exp.DDL, exp.DML, exp.Drop, exp.Alter, exp.TruncateTable)
+_STATEMENTS_THAT_WRITE = (
+    *(exp.DDL, exp.DML, exp.Drop, exp.Alter, exp.TruncateTable),
+    *(exp.MultitableInserts, exp.LoadData),
+)
+_BEGIN_TO_WRITE = frozenset({"INSERT", "REPLACE"})
+"""First words of statements of which sqlglot does not know every form; no query begins with them."""
 TableParts = tuple[str, ...]
 """A table's name in a query: `("orders",)` or `("lake", "sales", "orders")`."""
 
@@ -78,7 +83,7 @@ def does_more_than_query(sql: str) -> bool:
     try:
         statements = _statements(sql)
     except UnreadableSqlError:
-        return False
+        return _first_word(sql) in _BEGIN_TO_WRITE
     return len(statements) > 1 or any(isinstance(statement, _STATEMENTS_THAT_WRITE) for statement in statements)
 
 
@@ -141,6 +146,15 @@ def _statements(sql: str) -> list[exp.Expr]:
     except (SqlglotError, RecursionError) as error:
         raise UnreadableSqlError("unknown syntax, or nested too deeply") from error
     return [statement for statement in parsed if statement is not None and not isinstance(statement, exp.Semicolon)]
+
+
+def _first_word(sql: str) -> str:
+    """In upper case, after comments; empty if there is none."""
+    try:
+        tokens = sqlglot.tokenize(sql, dialect="spark")
+    except SqlglotError:
+        return ""
+    return tokens[0].text.upper() if tokens else ""
 
 
 def _scopes(query: exp.Query) -> list[Scope]:
