@@ -22,6 +22,9 @@ from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, Lineag
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _QUOTED_IN_SQL: Final = re.compile(r"`([A-Za-z][A-Za-z0-9+.-]*://[^`]*)`")
 _NAMES_A_HOST: Final = re.compile(r"(^|[._-])(endpoint|bootstrap\.servers|servers|host|hosts|url|uri)$", re.IGNORECASE)
+_HOST: Final = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")
+_LOCAL: Final = re.compile(r"$|[/.]|file:|sqlite:|jdbc:", re.IGNORECASE)
+"""The beginning of a value that names no host, or whose host `endpoint` finds."""
 _PORTS: Final = {"http": 80, "https": 443}
 _LOCAL_SCHEMES: Final = frozenset({"file", "sqlite"})
 _ANY: Final = ""
@@ -95,7 +98,8 @@ def endpoint(text: str) -> Endpoint | None:
         return None
     if not parts.hostname:
         raise InvalidInputError("expected a URL with a host")
-    authority = f"{parts.hostname}:{port}" if port else parts.netloc.rpartition("@")[2].lower()
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    authority = f"{host}:{port}" if port else parts.netloc.rpartition("@")[2].lower()
     scheme = "s3" if parts.scheme in S3_SCHEMES else parts.scheme
     return Endpoint(scheme, authority, unquote(parts.path).rstrip("/"))
 
@@ -185,10 +189,18 @@ def _in_text(text: str, path: str) -> Iterator[NamedEndpoint]:
         except InvalidInputError as wrong:
             yield NamedEndpoint(path, Endpoint("unreadable", ""), str(wrong))
             continue
-        if found is None and _NAMES_A_HOST.search(path) and _is_host(part.strip()):
-            found = Endpoint(_ANY, part.strip().lower())
         if found is not None:
             yield NamedEndpoint(path, found)
+        elif _NAMES_A_HOST.search(path) and not _LOCAL.match(part.strip()):
+            yield _host_in(part.strip(), path)
+
+
+def _host_in(text: str, path: str) -> NamedEndpoint:
+    """The endpoint of a host without a scheme; software accepts a user before it, and a path after it."""
+    authority = text.partition("/")[0].rpartition("@")[2].lower()
+    if _HOST.fullmatch(authority):
+        return NamedEndpoint(path, Endpoint(_ANY, authority))
+    return NamedEndpoint(path, Endpoint("unreadable", ""), "expected a URL with a host")
 
 
 def _implied(value: object, path: str) -> Iterator[NamedEndpoint]:
@@ -256,10 +268,6 @@ def _database(url: str) -> Endpoint | None:
         return None if scheme.partition(":")[0] in _LOCAL_SCHEMES else Endpoint("jdbc", namespace.lower())
     host, slash, instance = authority.lower().partition("/")
     return Endpoint(scheme, host, slash + instance)
-
-
-def _is_host(text: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z0-9._-]+(:[0-9]+)?", text))
 
 
 def _key(slot: Slot, value: object) -> str:

@@ -75,6 +75,40 @@ def test_an_endpoint_that_is_not_allowed_is_refused_with_its_place(text: str, pr
     assert refused == [problem] if problem is not None else len(refused) == 1
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("minio.us:9000", "*://minio.us:9000"),
+        ("Minio.us:9000/", "*://minio.us:9000"),
+        ("minio.us/deep/down", "*://minio.us"),
+        ("key:secret@minio.us:9000", "*://minio.us:9000"),
+        ("[2001:DB8::1]:9000", "*://[2001:db8::1]:9000"),
+        ("b.example:9092,minio.us:9000/", "*://minio.us:9000"),
+        (
+            "minio.us:9000?x",
+            "expected a URL with a host, and the agent's allowed_endpoints allow only endpoints that can be",
+        ),
+    ],
+)
+def test_a_host_without_a_scheme_is_an_endpoint_in_any_spelling(value: str, found: str) -> None:
+    text = f"{SILENT}{ROWS}{LINES}spark: {{spark.hadoop.fs.s3a.endpoint: '{value}'}}"
+
+    (problem,) = problems(text, "kafka://b.example:9092")
+
+    assert problem.startswith(f"spark.spark.hadoop.fs.s3a.endpoint: {found}")
+    assert "secret" not in problem
+    if found.endswith(":9000"):
+        assert problems(text, "kafka://b.example:9092", f"https{found[1:]}") == []
+
+
+@pytest.mark.parametrize("address", ["[::1]:9092", "b.example:9092"])
+def test_a_broker_can_be_allowed_by_name_or_ip_address(address: str) -> None:
+    text = f"{SILENT}{ROWS}output: {{kafka: {{addresses: ['{address}'], topic: t}}}}"
+
+    assert problems(text, f"kafka://{address}") == []
+    assert problems(text, "kafka://[::2]:9092") == [f"output.kafka.addresses.0: kafka://{address}"]
+
+
 def test_local_files_need_no_permission() -> None:
     local = "input: {file: {paths: [/data, 'file:///data2'], format: text}}\noutput: {iceberg: lake.sales.orders}\n"
     to_file = "lineage: {transport: file, file: {path: events.jsonl}}\n"

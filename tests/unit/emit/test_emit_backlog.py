@@ -183,6 +183,23 @@ def test_what_exceeds_the_limit_of_the_disk_waits_in_memory_and_what_exceeds_tha
     backlog.close()
 
 
+def test_all_spools_of_a_target_share_the_limit_of_the_disk(tmp_path: Path) -> None:
+    leave(tmp_path, [Outgoing(1.0, b" " * (3 << 20))])
+    backlog = backlog_in(tmp_path, max_bytes=4 << 20)
+
+    backlog.add([Outgoing(2.0, b" " * (2 << 20))])
+    fits_beside_it = backlog.is_safe
+    backlog.adopt()
+    adopted = backlog.peek()
+    assert adopted is not None
+    backlog.remove(adopted)
+    backlog.flush_memory()
+
+    assert not fits_beside_it
+    assert backlog.is_safe
+    backlog.close()
+
+
 def test_events_after_the_end_are_dropped_and_counted(tmp_path: Path) -> None:
     metrics = EmitMetrics()
     backlog = backlog_in(tmp_path, metrics)
