@@ -169,7 +169,7 @@ def test_what_exceeds_the_limit_of_the_disk_waits_in_memory_and_what_exceeds_tha
     directory: str | None, tmp_path: Path
 ) -> None:
     metrics = EmitMetrics()
-    backlog = backlog_in(directory and tmp_path / directory, metrics, max_bytes=10 << 20)
+    backlog = backlog_in(tmp_path / directory if directory else None, metrics, max_bytes=10 << 20)
     fitting = MEMORY_MAX_BYTES + (10 << 20 if directory else 0) >> 20
 
     for n in range(1, 31):
