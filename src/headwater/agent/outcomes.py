@@ -30,13 +30,14 @@ def save_outcome(home: Path, over: RunEnded) -> None:
 
 
 def unrecorded_outcomes(home: Path) -> Iterator[RunEnded]:
-    """The outcomes that the agent has not recorded yet; damaged files are renamed."""
+    """The outcomes that the agent has not recorded yet; files that cannot be read are renamed."""
     for path in sorted(_folder(home).glob("*.json")):
         try:
             over = read_report(path.read_bytes())
-        except ValueError:
+        except (OSError, ValueError):
             log.error("cannot read the outcome file of an execution", extra={"path": str(path)})
-            path.replace(path.with_suffix(".damaged"))
+            with contextlib.suppress(OSError):
+                path.replace(path.with_suffix(".damaged"))
             continue
         if isinstance(over, RunEnded):
             yield over

@@ -114,10 +114,13 @@ def test_an_agent_takes_the_lock_although_a_full_disk_cannot_store_its_process_i
         pass
 
 
-def test_an_outcome_that_the_disk_damaged_does_not_prevent_a_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize("do_damage", [Path.touch, Path.mkdir], ids=["emptied", "unreadable"])
+def test_an_outcome_that_the_disk_damaged_does_not_prevent_a_start(
+    tmp_path: Path, do_damage: Callable[[Path], None]
+) -> None:
     save_outcome(tmp_path, OVER)
     damaged = tmp_path / "agent" / "ended" / "01a1fd5c-bf4f-7259-9205-000000000000.json"
-    damaged.write_bytes(b"")
+    do_damage(damaged)
 
     outcomes = [list(unrecorded_outcomes(tmp_path)) for _ in range(2)]
 
