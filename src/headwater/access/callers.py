@@ -1,6 +1,7 @@
 """Callers: a name, roles, and what these apply to."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
@@ -60,13 +61,12 @@ def _spelt(scope: str) -> str:
     return scope if _PATTERN.search(scope) else normal_namespace(scope)
 
 
-def checked_roles(roles: object, field: str) -> frozenset[str]:
+def checked_roles(roles: Sequence[str], field: str) -> frozenset[str]:
     """Return the roles after validation.
 
     Raises:
         InvalidInputError: there is no role, or an unknown one.
     """
-    named = roles if isinstance(roles, list | tuple) else [roles]
-    if not named or any(role not in ROLES for role in named):
+    if not roles or any(role not in ROLES for role in roles):
         raise InvalidInputError(f"{field}: expected one or more of {', '.join(ROLES)}")
-    return frozenset(named)
+    return frozenset(roles)

@@ -58,7 +58,7 @@ async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
 
 
 def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
-    roles = checked_roles(list(body.roles), "roles")
+    roles = checked_roles(body.roles, "roles")
     if not body.name or body.name != body.name.strip() or not body.name.isprintable():
         raise InvalidInputError("name: expected printable text without surrounding spaces")
     if any(key.name == body.name for key in holding(service.knowledge.graph.edits).values()):
