@@ -89,6 +89,8 @@ def endpoint(text: str) -> Endpoint | None:
         return _database(text)
     if not _URL.match(text):
         return None
+    if text.partition(":")[0].lower() not in _PORTS:  # to Hadoop's file systems these belong to a name
+        text = text.replace("?", "%3F").replace("#", "%23")
     try:
         parts = urlsplit(text)
         port = parts.port or _PORTS.get(parts.scheme)
@@ -127,8 +129,19 @@ def is_allowed(one: Endpoint, allowed: Iterable[Endpoint]) -> bool:
         and one.authority == each.authority
         and (one.path == each.path or one.path.startswith(f"{each.path}/"))
         and "/../" not in f"{one.path}/"
+        and not (each.path and _has_folders_in_braces(one.path))
         for each in allowed
     )
+
+
+def _has_folders_in_braces(path: str) -> bool:
+    """Whether alternatives in braces, which Spark expands, contain a slash: they may be `../elsewhere`."""
+    depth = 0
+    for sign in re.sub(r"\\.", "", path):
+        depth += (sign == "{") - (sign == "}")
+        if depth > 0 and sign == "/":
+            return True
+    return False
 
 
 def refusals(
@@ -182,8 +195,10 @@ def _walk(value: object, path: str) -> Iterator[NamedEndpoint]:
 
 
 def _in_text(text: str, path: str) -> Iterator[NamedEndpoint]:
-    quoted = _QUOTED_IN_SQL.findall(text)
-    for part in quoted or ([text] if _is_jdbc(text) else text.split(",")):  # in a JDBC URL a comma separates hosts
+    parts = [text] if _is_jdbc(text) else text.split(",")  # in a JDBC URL a comma separates hosts
+    if "{" in text:
+        parts[0] = text  # between braces it separates the alternatives of one path
+    for part in _QUOTED_IN_SQL.findall(text) or parts:
         try:
             found = endpoint(part.strip())
         except InvalidInputError as wrong:

@@ -251,6 +251,31 @@ def test_an_allowed_endpoint_allows_only_urls_below_its_path() -> None:
     assert not is_open("s3://landing2/x")
 
 
+@pytest.mark.parametrize(
+    ("path", "is_open"),
+    [
+        ("s3://landing/eu/{a,b}/2024/*.csv", True),
+        ("s3://landing/eu/2024?/day#1", True),
+        ("s3://landing/eu/{../us}", False),
+        ("s3://landing/eu/{a,../us}", False),
+        ("s3://landing/eu/{a,{b,../us}}", False),
+        ("s3://landing/eu/{a,b},s3://us/x", False),
+        ("s3://landing/eu/.{./us,x/y}", False),
+        ("s3://landing/eu/{{a,b},../us}", False),
+        ("s3://landing/eu/{a\\}b,../us}", False),
+        ("s3://landing/eu/x?/../../us", False),
+        ("s3://landing/eu#/../../us", False),
+        ("hdfs://name:9000/{a,../b}/x", True),
+        ("hdfs://name:9000?x@us/x", False),
+        ("hdfs://name:9000#x@us/x", False),
+    ],
+)
+def test_a_path_that_spark_expands_cannot_leave_the_allowed_folder(path: str, is_open: bool) -> None:
+    text = f"{SILENT}{LINES}input: {{file: {{paths: ['{path}'], format: text}}}}"
+
+    assert (problems(text, "s3://landing/eu", "hdfs://name:9000") == []) is is_open
+
+
 def test_a_url_in_ordinary_text_is_not_an_endpoint() -> None:
     query = "pipeline: {processors: [{sql: \"SELECT * FROM input WHERE 'https://us.example' <> ''\"}]}\n"
 
