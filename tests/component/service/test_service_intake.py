@@ -43,6 +43,24 @@ def test_posting_an_event_twice_stores_it_once(tmp_path: Path) -> None:
         assert get(client, "/api/v1/events/lineage")["totalCount"] == 1
 
 
+def test_only_a_node_itself_reports_on_its_own_job(store: SqliteStore) -> None:
+    job = {"namespace": "headwater-nodes", "name": KEY.node_id}
+    raw = json.dumps(event(job=job)).encode()
+    declared = {key: value for key, value in event(job=job).items() if key not in ("eventType", "run")}
+    bodies = {
+        "itself": sign_event(raw, KEY),
+        "another node": sign_event(raw, STRANGER),
+        "nobody": raw,
+        "changed since": sign_event(raw, KEY).replace(b"START", b"ABORT"),
+        "a declaration": json.dumps(declared).encode(),
+    }
+
+    with serving(store, TRUSTED) as client:
+        statuses = {by: client.post("/api/v1/lineage", content=body).status_code for by, body in bodies.items()}
+
+    assert statuses == {by: 201 if by == "itself" else 403 for by in bodies}
+
+
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded", ""])
 def test_the_content_type_does_not_matter(tmp_path: Path, content_type: str) -> None:
     with served(tmp_path) as client:
