@@ -247,6 +247,7 @@ def test_an_allowed_endpoint_allows_only_urls_below_its_path() -> None:
     assert not is_open("https://lineage.example/eu2")
     assert not is_open("https://lineage.example/eu/../us")
     assert not is_open("http://lineage.example/eu")
+    assert not is_open("http://lineage.example:443/eu")
     assert not is_open("https://lineage.example.evil.example/eu")
     assert not is_open("s3://landing2/x")
 
@@ -310,6 +311,9 @@ def test_a_proxy_to_an_endpoint_is_an_endpoint() -> None:
         "all_proxy: socks5://proxy.us.example:1080"
     ]
     assert problems(text, allowed, HTTPS_PROXY="http://proxy.us.example", NO_PROXY="other.example,.eu.example") == []
+    assert problems(text, allowed, HTTPS_PROXY="http://proxy.us.example", NO_PROXY="other.example") == [
+        "HTTPS_PROXY: http://proxy.us.example:80"
+    ]
     assert problems(text, allowed, "http://proxy.eu.example", HTTPS_PROXY="http://proxy.eu.example:80") == []
 
 
