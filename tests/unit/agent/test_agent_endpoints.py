@@ -317,7 +317,10 @@ def test_a_proxy_to_an_endpoint_is_an_endpoint() -> None:
     assert problems(text, allowed, "http://proxy.eu.example", HTTPS_PROXY="http://proxy.eu.example:80") == []
 
 
-@pytest.mark.parametrize("entry", ["lineage.example", "/data", "file:///data", "https://"])
+@pytest.mark.parametrize(
+    "entry",
+    ["lineage.example", "/data", "file:///data", "https://", "https://key:secret@lineage.example", "s3://key@b/x"],
+)
 def test_an_entry_that_is_not_an_endpoint_is_refused(entry: str) -> None:
     with pytest.raises(InvalidInputError, match="expected a URL"):
         allowed_by(entry)
