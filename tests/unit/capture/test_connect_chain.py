@@ -172,14 +172,27 @@ def test_fields_that_debezium_adds_to_a_row_are_from_its_envelope() -> None:
         ("(?<shop>.*)\\.(?<table>.*)", "${table}-of-${shop}", "orders-of-shop"),
         ("(?<=x)", "y", "shop.orders"),
         ("other", "x", "shop.orders"),
-        ("shop.*", "$3", "shop.orders"),
-        ("(", "x", "shop.orders"),
+        ("shop", "x", "shop.orders"),
+        ("shop\\.(.*)", "lake\\.$1", "lake.orders"),
+        ("shop\\.(.*)", "\\$1", "$1"),
+        ("(raw\\.)?shop\\.(.*)", "$1$2", "orders"),
+        ("shop\\.(.*?)(\\.v\\d+|ers)?", "$1", "orders"),
+        ("(shop|.*)", "lake", "lake.orders"),
     ],
 )
 def test_a_transform_can_rename_a_topic(regex: str, replacement: str, topic: str) -> None:
     properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")
 
     assert routed_topic(properties, "shop.orders") == topic
+
+
+@pytest.mark.parametrize(
+    ("regex", "replacement"), [("\\Qshop.\\E(.*)", "$1"), ("\\p{Alpha}+\\.(.*)", "$1"), ("shop.*", "$3")]
+)
+def test_a_topic_behind_an_expression_that_only_java_can_read_is_unknown(regex: str, replacement: str) -> None:
+    properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")
+
+    assert routed_topic(properties, "shop.orders") is None
 
 
 def test_fields_named_by_a_config_provider_are_unknown_and_its_values_elsewhere_do_not_matter() -> None:

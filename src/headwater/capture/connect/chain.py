@@ -25,6 +25,8 @@ _UNCHANGED: Final = _ROUTERS | {"SetSchemaMetadata", "DropHeaders", "InsertHeade
 """Transforms that change no field of the value."""
 _VALUES: Final = frozenset({"static.value", "replacement"})
 """Settings that hold field values, not names; except that a router's `replacement` is part of a topic name."""
+_REPLACEMENT: Final = re.compile(r"\\(?P<literal>.)|\$(?:(?P<number>\d)|\{(?P<name>\w+)\})", re.DOTALL)
+"""An escaped character or a group in a `replacement`."""
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "ExtractNewRecordState"
 _DEBEZIUM: Final = "io.debezium.transforms."
@@ -86,9 +88,10 @@ def routed_topic(properties: Properties, topic: str) -> str | None:
         if transform is None or transform.kind == "TimestampRouter" or _is_open_router(transform):
             return None
         if transform.kind in _ROUTED_BY:
-            before, topic = topic, _rerouted(transform, topic)
-            if transform.is_for_some and topic != before:
+            rerouted = _rerouted(transform, topic)
+            if rerouted is None or (transform.is_for_some and rerouted != topic):
                 return None
+            topic = rerouted
     return topic
 
 
@@ -173,16 +176,23 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
     return _Transform(kind.removeprefix(_KAFKA).removesuffix(_OF_VALUE), settings) if kind.startswith(_KAFKA) else None
 
 
-def _rerouted(router: _Transform, topic: str) -> str:
-    """The topic after Java's regular expression replacement, whose groups are `$1`, `${name}` and `(?<name>…)`."""
+def _rerouted(router: _Transform, topic: str) -> str | None:
+    """The topic after Java's `Matcher.replaceFirst`, if the whole topic matches; None if only Java can read the regex.
+
+    Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium; `Matcher.appendReplacement` of Java, with groups `$1`, `${name}` and `(?<name>…)`
+    """
     regex, replacement = (router.settings.get(setting, "") for setting in _ROUTED_BY[router.kind])
     regex = re.sub(r"\(\?<(?![=!])", "(?P<", regex)
-    replacement = re.sub(r"\$(?:(\d)|\{(\w+)\})", r"\\g<\1\2>", replacement)
+
+    def replaced(found: re.Match[str]) -> str:
+        return _REPLACEMENT.sub(
+            lambda part: part["literal"] or found[part["name"] or int(part["number"])] or "", replacement
+        )
+
     try:
-        found = re.fullmatch(regex, topic)
-        return topic if found is None else found.expand(replacement)
+        return re.sub(regex, replaced, topic, count=1) if re.fullmatch(regex, topic) else topic
     except (re.error, IndexError):
-        return topic
+        return None
 
 
 def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:

@@ -139,6 +139,8 @@ _JDBC_SOURCE: Final = (
 _JDBC_SINK: Final = (
     "table.name.format",
     "collection.name.format",
+    "collection.naming.strategy",
+    "table.naming.strategy",
     "quote.sql.identifiers",
     "quote.identifiers",
 )

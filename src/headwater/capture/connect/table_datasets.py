@@ -99,6 +99,9 @@ def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsBy
 
 def debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by a template."""
+    strategy = properties.get("collection.naming.strategy") or properties.get("table.naming.strategy") or ""
+    if strategy.rpartition(".")[2] not in _NAMED_BY_TEMPLATE:
+        return {}
     template = properties.get("collection.name.format") or properties.get("table.name.format") or "${topic}"
     is_quoted = properties.get("quote.identifiers", "false").lower() == "true"
     names = {topic: topic.replace(".", "_") for topic in topics}
@@ -120,6 +123,10 @@ def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bo
 def _table(url: str, name: str, *, is_quoted: bool) -> ExternalDataset:
     """A table as named in statements; without quotes, the database folds the name's case."""
     return ExternalDataset(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
+
+
+_NAMED_BY_TEMPLATE: Final = ("", "DefaultCollectionNamingStrategy", "DefaultTableNamingStrategy")
+"""Strategies of Debezium's sink that name a table by the template."""
 
 
 def bigquery(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
@@ -166,22 +173,18 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_$ -]+")
 
 
 def _qualifiers_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
-    """As `_holders`, by regular expressions for qualified names; None if one that may match gives no schema."""
+    """As `_qualifiers`, by regular expressions for qualified names; None if one that may match gives no schema."""
     found = []
     for expression in expressions:
         *qualifiers, name = _BETWEEN_NAMES.split(expression)
         if not qualifiers or not all(map(_PLAIN.fullmatch, qualifiers)):
             return None
-        if _matches(name, table):
-            found.append(qualifiers)
+        try:
+            if re.fullmatch(name, table):
+                found.append(qualifiers)
+        except re.error:  # Java's syntax differs slightly
+            return None
     return found
-
-
-def _matches(expression: str, table: str) -> bool:
-    try:
-        return re.fullmatch(expression, table) is not None
-    except re.error:  # Java's syntax differs slightly
-        return False
 
 
 def _tables_of(query: str) -> Iterable[str]:
