@@ -43,14 +43,17 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
         raise UnreadableSqlError("MATCH_RECOGNIZE is not supported")
     if any(conflict.expressions for conflict in tree.find_all(exp.OnConflict)):
         raise UnreadableSqlError("updates of existing rows (ON CONFLICT, ON DUPLICATE KEY) are not supported")
+    if isinstance(tree, exp.Update | exp.Delete) and (tree.this.args.get("joins") or tree.args.get("tables")):
+        raise UnreadableSqlError("an UPDATE or DELETE of several tables is not supported")
     match tree:
         case exp.Query() as query if (into := query.args.get("into")) is not None:
             return Rewritten("create", _target_name(into.this), (query,))
         case exp.Query() as query:
             return Rewritten("select", None, (_bare(query),))
         case exp.Insert(this=target, expression=exp.Query() as query):
+            is_by_position = not tree.args.get("by_name")
             return Rewritten(
-                "insert", _target_name(target), (_with(tree, _bare(query)),), _listed(target), is_by_position=True
+                "insert", _target_name(target), (_with(tree, _bare(query)),), _listed(target), is_by_position
             )
         case exp.Create(this=target, expression=exp.Query() as query):
             return Rewritten("create", _target_name(target), (_with(tree, _bare(query)),), _listed(target))
@@ -66,7 +69,7 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
 
 
 def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
-    query = exp.select(*(_assignment(each) for each in update.expressions)).from_(target.copy())
+    query = exp.select(*(_assignment(each, target) for each in update.expressions)).from_(target.copy())
     if (source := update.args.get("from_")) is not None:
         query = query.join(source.this.copy(), join_type="cross")
     return _with(update, _where(query, update))
@@ -82,7 +85,7 @@ def _of_delete(delete: exp.Expr, target: exp.Table) -> exp.Query:
 def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.Query]:
     """One query for each WHEN, since each may assign another value to a column."""
     for when in merge.args["whens"].expressions:
-        items = list(_assignments(when.args.get("then"), known(target.name))) or [
+        items = list(_assignments(when.args.get("then"), target, known(target.name))) or [
             exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)
         ]
         query = _of_when(when, merge, target).select(*items)
@@ -103,10 +106,10 @@ def _of_when(when: exp.Expr, merge: exp.Expr, target: exp.Table) -> exp.Select:
     )
 
 
-def _assignments(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Expr]:
+def _assignments(then: exp.Expr | None, target: exp.Table, all_columns: Sequence[str]) -> Iterator[exp.Expr]:
     match then:
         case exp.Update():
-            yield from (_assignment(each) for each in then.expressions)
+            yield from (_assignment(each, target) for each in then.expressions)
         case exp.Insert(this=columns, expression=values) if values is not None:
             names = all_columns if columns is None else [column.name for column in columns.expressions]
             if len(names) != len(values.expressions):
@@ -115,10 +118,12 @@ def _assignments(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[
                 yield exp.alias_(value.copy(), name, quoted=True)
 
 
-def _assignment(assignment: exp.Expr) -> exp.Expr:
-    if not isinstance(assignment, exp.EQ) or isinstance(assignment.this, exp.Tuple):
+def _assignment(assignment: exp.Expr, target: exp.Table) -> exp.Expr:
+    column = assignment.this
+    is_to_column = isinstance(assignment, exp.EQ) and isinstance(column, exp.Column)
+    if not is_to_column or column.text("db") or column.table not in ("", target.alias):  # a field of a column
         raise UnreadableSqlError("an assignment in it is not of the form column = value")
-    return exp.alias_(assignment.expression.copy(), assignment.this.name, quoted=True)
+    return exp.alias_(assignment.expression.copy(), column.name, quoted=True)
 
 
 def _bare(query: exp.Query) -> exp.Query:

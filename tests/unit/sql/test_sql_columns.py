@@ -609,16 +609,43 @@ def test_select_into_writes_its_target() -> None:
     assert columns(result) == {"p": ["orders.price IDENTITY"], "*": []}
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "spark"])
+def test_an_insert_by_name_matches_columns_by_name(dialect: str) -> None:
+    sql = "INSERT INTO stats BY NAME SELECT hour AS orders, price AS total_price, supplier"
+
+    assert columns(lineage(f"{sql} {ORDERS}", dialect)) == {
+        "orders": ["orders.hour IDENTITY"],
+        "total_price": ["orders.price IDENTITY"],
+        "supplier": ["orders.supplier IDENTITY"],
+        "*": [],
+    }
+
+
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "dialect"),
     [
-        f"INSERT INTO {STATS} (supplier) SELECT supplier {ORDERS} ON CONFLICT (supplier) DO UPDATE SET orders = 1",
-        f"UPDATE {STATS} SET (supplier, orders) = (SELECT supplier, hour {ORDERS})",
+        (
+            f"INSERT INTO {STATS} (supplier) SELECT supplier {ORDERS} ON CONFLICT (supplier) DO UPDATE SET orders = 1",
+            "postgres",
+        ),
+        (f"UPDATE {STATS} SET (supplier, orders) = (SELECT supplier, hour {ORDERS})", "postgres"),
+        (f"UPDATE {STATS} SET orders[1] = o.hour {ORDERS} AS o", "postgres"),
+        (f"UPDATE {STATS} SET orders.first = o.hour {ORDERS} AS o WHERE TRUE", "bigquery"),
+        (f"MERGE INTO {STATS} t USING suppliers s ON TRUE WHEN MATCHED THEN UPDATE SET t.orders.first = 1", "spark"),
+        ("UPDATE stats t JOIN suppliers s ON s.supplier = t.supplier SET s.country = t.orders", "mysql"),
+        ("DELETE s FROM stats AS t JOIN suppliers AS s ON s.supplier = t.supplier", "mysql"),
+        ("DELETE t FROM stats AS t JOIN suppliers AS s ON s.supplier = t.supplier", "tsql"),
     ],
 )
-def test_unsupported_ways_to_write_columns_are_refused(sql: str) -> None:
+def test_unsupported_ways_to_write_columns_are_refused(sql: str, dialect: str) -> None:
     with pytest.raises(UnreadableSqlError, match=r"not supported|column = value"):
-        lineage(sql, "postgres")
+        lineage(sql, dialect)
+
+
+def test_a_column_assigned_with_its_tables_alias_is_the_targets() -> None:
+    result = lineage("UPDATE stats AS t SET t.orders = s.country FROM suppliers AS s", "bigquery")
+
+    assert (result.target, columns(result)["orders"]) == (("stats",), ["suppliers.country IDENTITY"])
 
 
 def test_a_star_over_a_column_with_the_name_of_a_using_column_is_a_gap() -> None:
