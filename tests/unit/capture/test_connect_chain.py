@@ -119,10 +119,15 @@ def test_for_a_source_the_columns_before_the_transforms_are_found() -> None:
     ]
 
 
+def test_a_field_that_the_transforms_now_remove_comes_from_nowhere() -> None:
+    assert columns_before(chain({"type": "ReplaceField", "exclude": "email"}), ["id", "email"]) == [Column("id", "id")]
+
+
 def test_debeziums_unwrapped_columns_are_those_of_the_new_state() -> None:
     properties = {"transforms": "u", "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState"}
 
     assert columns_before(properties, ["id"]) == [Column("id", "after.id")]
+    assert columns_behind(properties, ["before.id", "after.id", "op"]) == [Column("id", "after.id")]
 
 
 UNWRAPPING: Final = {

@@ -495,6 +495,23 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
     ({**AIVEN_JDBC, "sql.quote.identifiers": "false"}, "Bids", in_postgres("shop.public.bids")),
     ({**JDBC_SOURCE, **ROUTED, "transforms.r.regex": "pg-o.*", "transforms.r.replacement": "pg-x"}, "pg-x", []),
     (
+        {
+            **JDBC_SOURCE,
+            **ROUTED,
+            "transforms": "mask,r",
+            "transforms.mask.type": "org.apache.kafka.connect.transforms.MaskField$Value",
+            "transforms.r.regex": "pg-o.*",
+            "transforms.r.replacement": "pg-x",
+        },
+        "pg-x",
+        [],
+    ),
+    (
+        {**S3, "transforms": "t", "transforms.t.type": "org.apache.kafka.connect.transforms.TimestampRouter"},
+        "orders",
+        [],
+    ),
+    (
         {**AIVEN_JDBC, "topics.to.tables.mapping": "orders:sales.orders"},
         "orders",
         [DatasetId("postgres://db:5432", "shop.sales.orders")],
@@ -608,6 +625,12 @@ def test_the_stored_part_of_a_configuration_gives_the_same_datasets_as_the_whole
 
 ICEBERG = next(case.properties for case in CASES if case.name == "Iceberg of Apache, Glue")
 TO_ANOTHER_NAME = {**ROUTED, "transforms.r.regex": ".*"}
+OF_REGION = {
+    "transforms": "i",
+    "transforms.i.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms.i.static.field": "region",
+    "transforms.i.static.value": "${env:REGION}",
+}
 
 
 @pytest.mark.parametrize(
@@ -637,6 +660,16 @@ TO_ANOTHER_NAME = {**ROUTED, "transforms.r.regex": ".*"}
         ),
         ({**S3, **TO_ANOTHER_NAME, "transforms.r.replacement": "${env:T}"}, "orders", ["transforms.r.replacement"]),
         ({**S3, "transforms": "${env:T}"}, "orders", ["transforms"]),
+        (
+            {**S3, **TO_ANOTHER_NAME, **OF_REGION, "transforms": "r,i", "transforms.r.replacement": "${env:T}"},
+            "orders",
+            ["transforms.r.replacement"],
+        ),
+        (
+            {**S3, "transforms": "own", "transforms.own.type": "com.example.Own", "transforms.own.to": "${env:T}"},
+            "orders",
+            ["transforms.own.to"],
+        ),
     ],
 )
 def test_a_dataset_named_by_a_config_provider_is_unknown(
@@ -666,17 +699,7 @@ def test_a_dataset_named_by_a_config_provider_is_unknown(
             "orders",
             [DatasetId("s3://lake", "warehouse/sales.db/orders")],
         ),
-        (
-            {
-                **S3,
-                "transforms": "i",
-                "transforms.i.type": "org.apache.kafka.connect.transforms.InsertField$Value",
-                "transforms.i.static.field": "region",
-                "transforms.i.static.value": "${env:REGION}",
-            },
-            "orders",
-            [DatasetId("s3://archive", "topics/orders")],
-        ),
+        ({**S3, **OF_REGION}, "orders", [DatasetId("s3://archive", "topics/orders")]),
     ],
 )
 def test_other_values_of_a_config_provider_hide_no_dataset(
