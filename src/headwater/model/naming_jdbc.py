@@ -39,7 +39,7 @@ _JDBC = re.compile(
     r"(?P<rest>(?:(?!:[A-Za-z]+=[^@]*$)[^?;])*)(?P<options>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_OPTION = re.compile(r"[?&;:](?P<key>[A-Za-z]+)=(?P<value>\{[^}]*\}|[^&;]*)")
+_OPTION = re.compile(r"[?&;:](?P<key>[A-Za-z]+)=(?:\{(?P<braced>[^}]*)\}|(?P<value>[^&;]*))")
 _DATABASE = re.compile(r"[^:=@,]+")
 _INSTANCE = re.compile(r"[A-Za-z0-9_$#]*")
 _IDENTIFIER = re.compile(r'"(?P<quoted>[^"]+)"|`(?P<ticked>[^`]+)`|\[(?P<braced>[^\]]+)\]|(?P<plain>[^."`\[\]()\s]+)')
@@ -67,12 +67,14 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     if found is None:
         raise InvalidNameError("url: expected jdbc:KIND:…")
     kind, rest = found["kind"].lower(), found["rest"]
-    options = {option["key"].lower(): option["value"] for option in _OPTION.finditer(found["options"])}
+    options = {
+        each["key"].lower(): each["braced"] or each["value"] or "" for each in _OPTION.finditer(found["options"])
+    }
     if kind == "oracle":
         return _in_oracle(rest, table)
     if dialect := _DIALECTS.get(kind):
         return _on_server(dialect, rest, options, table)
-    return _elsewhere(kind, rest, table)
+    return _elsewhere(kind, rest, options, table)
 
 
 def quoted(*names: str) -> str:
@@ -107,9 +109,8 @@ def parts_of(table: str, fold: Callable[[str], str] = str) -> list[str]:
 
 def _on_server(dialect: _Dialect, rest: str, options: Mapping[str, str], table: str) -> DatasetId:
     hosts, path = _hosts_and_path(rest)
-    databases = [options.get("databasename") or options.get("database") or "", *_databases(path)]
-    schema = options.get("currentschema", "").partition(",")[0] or dialect.default_schema
-    holders = [holder for holder in (*databases, schema) if holder]
+    schema = _schema_searched(options, dialect.fold) or dialect.default_schema
+    holders = _holders(options, path, schema)
     parts = parts_of(table, dialect.fold)
     missing = max(0, len(holders) + 1 - len(parts))
     return DatasetId(f"{dialect.scheme}://{_server(hosts, options, dialect)}", ".".join([*holders[:missing], *parts]))
@@ -145,14 +146,32 @@ def _in_oracle(rest: str, table: str) -> DatasetId:
     return DatasetId(f"{_ORACLE.scheme}://{server}", ".".join([service, *parts] if service else parts))
 
 
-def _elsewhere(kind: str, rest: str, table: str) -> DatasetId:
-    """A database without rules of its own: a server if the URL has a host, else a local file."""
+def _elsewhere(kind: str, rest: str, options: Mapping[str, str], table: str) -> DatasetId:
+    """A database without rules of its own: a server if the URL has a host, else a local file.
+
+    Its tables have a database and a schema, as with Snowflake, Trino and DB2, or fewer where neither URL nor table
+    names them.
+    """
     hosts, path = _hosts_and_path(rest)
     parts = parts_of(table)
     if hosts:
-        return DatasetId(f"{kind}://{authority(hosts)}", ".".join([*_databases(path), *parts]))
+        holders = _holders(options, path, options.get("schema") or _schema_searched(options, str))
+        return DatasetId(f"{kind}://{authority(hosts)}", ".".join([*holders[: max(0, 3 - len(parts))], *parts]))
     file = path.removeprefix("file:").rstrip("/")
     return DatasetId(f"{kind}:{file if file.startswith('/') else file.rpartition('@')[2]}", ".".join(parts))
+
+
+def _holders(options: Mapping[str, str], path: str, schema: str | None) -> list[str]:
+    """The database and the schema that a URL names, in its path or its options."""
+    database = options.get("databasename") or options.get("database") or options.get("db")
+    return [holder for holder in (database, *_databases(path), schema) if holder]
+
+
+def _schema_searched(options: Mapping[str, str], fold: Callable[[str], str]) -> str:
+    """The first schema in which the database looks for a table, but for that of the user."""
+    schemas = (each.strip() for each in options.get("currentschema", "").split(","))
+    first = next((each for each in schemas if each.strip('"') not in ("", "$user")), "")
+    return ".".join(parts_of(first, fold)) if first else ""
 
 
 def _hosts_and_path(rest: str) -> tuple[str, str]:

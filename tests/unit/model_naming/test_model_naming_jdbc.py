@@ -7,7 +7,7 @@ those of the drivers' manuals and of the official Java client's own tests.
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openlineage.client.naming.dataset import DB2, DatasetNaming, MySQL, Oracle, Postgres, Trino
+from openlineage.client.naming.dataset import DB2, DatasetNaming, MySQL, Oracle, Postgres, Snowflake, Trino
 
 from headwater.errors import InvalidNameError
 from headwater.model.names import DatasetId
@@ -22,6 +22,8 @@ from headwater.model.naming_jdbc import jdbc_dataset
         ("JDBC:POSTGRESQL://HOST/mydb", "Sales.T1", Postgres("host", "5432", "mydb", "sales", "t1")),
         ("jdbc:postgresql://h/mydb", '"Sales"."T.1"', Postgres("h", "5432", "mydb", "Sales", "T.1")),
         ("jdbc:postgresql://h/mydb?currentSchema=sales,x&ssl=true", "t1", Postgres("h", "5432", "mydb", "sales", "t1")),
+        ("jdbc:postgresql://h/mydb?currentSchema=Sales", "t1", Postgres("h", "5432", "mydb", "sales", "t1")),
+        ('jdbc:postgresql://h/mydb?currentSchema="$user", "Sales"', "t1", Postgres("h", "5432", "mydb", "Sales", "t1")),
         ("jdbc:postgresql://h/mydb", "mydb.sales.t1", Postgres("h", "5432", "mydb", "sales", "t1")),
         ("jdbc:postgresql:mydb", "t1", Postgres("localhost", "5432", "mydb", "public", "t1")),
         ("jdbc:postgresql://[::1]/mydb", "t1", Postgres("[::1]", "5432", "mydb", "public", "t1")),
@@ -40,7 +42,13 @@ from headwater.model.naming_jdbc import jdbc_dataset
             Oracle("h1", "1523", "sales.example.com", "HR", "T1"),
         ),
         ("jdbc:trino://hostname:8080/lake/sales", "t1", Trino("hostname", "8080", "lake", "sales", "t1")),
+        ("jdbc:trino://hostname:8080/lake/sales", "s2.t1", Trino("hostname", "8080", "lake", "s2", "t1")),
+        ("jdbc:trino://hostname:8080/lake/sales", "c2.s2.t1", Trino("hostname", "8080", "c2", "s2", "t1")),
+        ("jdbc:trino://hostname:8080/lake", "sales.t1", Trino("hostname", "8080", "lake", "sales", "t1")),
         ("jdbc:db2://hostname:50000/SAMPLE:user=x;password=y;", "S.T1", DB2("hostname", "50000", "SAMPLE", "S", "T1")),
+        ("jdbc:db2://hostname:50000/SAMPLE:currentSchema=S;", "T1", DB2("hostname", "50000", "SAMPLE", "S", "T1")),
+        ("jdbc:snowflake://org-account/?db=D&warehouse=W&schema=S", "T1", Snowflake("org", "account", "D", "S", "T1")),
+        ("jdbc:snowflake://org-account/?db=D&schema=S", "S2.T1", Snowflake("org", "account", "D", "S2", "T1")),
     ],
 )
 def test_a_table_is_named_as_the_official_client_names_it(url: str, table: str, official: DatasetNaming) -> None:
@@ -52,7 +60,9 @@ def test_a_table_is_named_as_the_official_client_names_it(url: str, table: str, 
     [
         ("jdbc:sqlserver://hostname;databaseName=shop", DatasetId("mssql://hostname:1433", "shop.dbo.t1")),
         ("jdbc:sqlserver://;serverName=h;portNumber=1444;database=shop", DatasetId("mssql://h:1444", "shop.dbo.t1")),
+        ("jdbc:sqlserver://h;databaseName={my shop};encrypt=true", DatasetId("mssql://h:1433", "my shop.dbo.t1")),
         ("jdbc:sqlserver://h\\inst;databaseName=shop", DatasetId("mssql://h/inst", "shop.dbo.t1")),
+        ("jdbc:sqlserver://h;instanceName=inst;databaseName=shop", DatasetId("mssql://h/inst", "shop.dbo.t1")),
         ("jdbc:sqlserver://h\\inst:1444;databaseName=shop", DatasetId("mssql://h:1444/inst", "shop.dbo.t1")),
         ("jdbc:mariadb://h/shop", DatasetId("mariadb://h:3306", "shop.t1")),
         ("jdbc:unknown://hostname/mydb", DatasetId("unknown://hostname", "mydb.t1")),
