@@ -113,3 +113,22 @@ def test_a_facet_that_is_valid_is_read_the_same_and_any_other_never_raises(view:
 
     assert not isinstance(strict, View) or read == strict
     assert json.dumps(facet) == before
+
+
+@pytest.mark.parametrize(
+    ("status", "passed"),
+    [("pass", True), ("PASSED", True), ("fail", False), ("Error", False), ("skip", None), ("skipped", None)],
+)
+def test_a_test_passed_or_failed_by_its_status(status: str, passed: bool | None) -> None:
+    read = RunTestsFacet.readable({"test": {"tests": [{"name": "fresh", "status": status}]}})
+
+    assert read is not None
+    assert [test.passed for test in read.tests] == [passed]
+
+
+@pytest.mark.parametrize("status", ["warn", "not run", "unknown", ""])
+def test_a_test_with_an_unknown_status_did_not_pass(status: str) -> None:
+    read = RunTestsFacet.readable({"test": {"tests": [{"name": "fresh", "status": status}]}})
+
+    assert read is not None
+    assert [test.passed for test in read.tests] == [None]

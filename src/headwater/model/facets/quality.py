@@ -9,7 +9,9 @@ from headwater.model.facets.counts import Count
 from headwater.model.facets.lenient import Exact
 from headwater.model.facets.view import Items, Number, Part, View
 
-_FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
+_PASSED: Final = frozenset({"pass", "passed", "success", "succeeded", "ok"})
+_FAILED: Final = frozenset({"fail", "failed", "failure", "error", "runtime error"})
+"""The standard has `pass`, `fail` and `skip`; the others are those of other tools, such as dbt."""
 
 
 class _Outcome(Part):
@@ -100,9 +102,9 @@ class ExecutedTest(_Outcome):
 
     @property
     def passed(self) -> bool | None:
-        """Whether it passed, by its status; None if it was not carried out."""
+        """Whether it passed, by its status; None if it was not carried out, or its status is unknown."""
         status = self.status.lower()
-        return None if status.startswith("skip") else status not in _FAILED
+        return True if status in _PASSED else False if status in _FAILED else None
 
 
 class RunTestsFacet(View):
