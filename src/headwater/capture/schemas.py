@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote
 
 import httpx
@@ -92,10 +92,12 @@ class Registry:
             raise NotProvidedError(_SOMETHING_ELSE)
         return sorted(found)
 
-    def version(self, subject: str, version: int) -> Mapping[str, Any]:
-        """A version: `schema`, `schemaType`, `id`."""
+    def version(self, subject: str, version: int | Literal["latest"]) -> Mapping[str, Any]:
+        """A version, or `latest`: `schema`, `schemaType`, `id`, `references`."""
         found = _members(self._get(f"subjects/{_quoted(subject)}/versions/{version}"))
-        if not isinstance(found.get("schema"), str):
+        references = found.get("references") or []
+        is_listed = isinstance(references, list) and all(map(_is_reference, references))
+        if not isinstance(found.get("schema"), str) or not is_listed:
             raise NotProvidedError(_SOMETHING_ELSE)
         return found
 
@@ -148,11 +150,11 @@ class Registry:
 
     def _asked(self, topic: str) -> TopicSchema | None:
         try:
-            found = self.read(self._get(f"subjects/{_quoted(topic)}-value/versions/latest"))
+            found = self.read(self.version(f"{topic}-value", "latest"))
             self._fails = False
         except NotFoundError:
             return None
-        except (UnavailableError, ValueError, KeyError) as fault:
+        except UnavailableError as fault:
             if not self._fails:
                 log.warning("the schema registry does not answer", extra={"fault": str(fault)})
             self._fails = True
@@ -200,6 +202,12 @@ def _members(answer: object) -> Mapping[str, Any]:
     if not isinstance(answer, dict):
         raise NotProvidedError(_SOMETHING_ELSE)
     return answer
+
+
+def _is_reference(entry: object) -> bool:
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(member), kind) for member, kind in (("name", str), ("subject", str), ("version", int))
+    )
 
 
 def _quoted(subject: str) -> str:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from headwater.capture.fields import Field, TopicSchema, types
-from headwater.capture.schemas import Registry, read_subject
+from headwater.capture.schemas import NotProvidedError, Registry, read_subject
 
 ORDER = {
     "type": "record",
@@ -244,3 +244,26 @@ def test_a_registry_that_responds_with_an_error_is_called_for_other_topics() -> 
     registry.close()
 
     assert subjects == ["orders-value", "bids-value"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [],
+        "not a registry",
+        {"version": 1},
+        {"version": 1, "schema": 7},
+        {"version": 1, "schema": "{}", "references": "customer"},
+        {"version": 1, "schema": "{}", "references": ["customer"]},
+        {"version": 1, "schema": "{}", "references": [{"name": "customer", "subject": 7, "version": 1}]},
+    ],
+)
+def test_an_answer_in_another_form_than_a_registrys_is_no_schema(answer: object) -> None:
+    registry = Registry("http://registry", httpx.MockTransport(lambda request: httpx.Response(200, json=answer)))
+
+    topic_schema = registry.schema_of("orders")
+
+    assert topic_schema is None
+    with pytest.raises(NotProvidedError):
+        registry.version("orders-value", 1)
+    registry.close()
