@@ -15,6 +15,7 @@ from openlineage.client.facet_v2 import (
     storage_dataset,
 )
 
+from headwater.model.addresses import as_uri
 from headwater.model.names import DatasetId
 
 
@@ -38,7 +39,7 @@ class Described:
 
 def source_facet(id: DatasetId) -> datasource_dataset.DatasourceDatasetFacet:
     """The facet with a dataset's address without credentials: its namespace, or `file:///` for local files."""
-    uri = "file:///" if id.namespace == "file" else id.namespace
+    uri = "file:///" if id.namespace == "file" else as_uri(id.namespace)
     return datasource_dataset.DatasourceDatasetFacet(name=id.namespace, uri=uri)
 
 

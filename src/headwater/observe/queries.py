@@ -1,36 +1,58 @@
 """The tables that a query reads in its database, from its text."""
 
-from collections.abc import Iterator
+from typing import Final
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from headwater.sql.flat import is_local_name
+from headwater.sql.reading import dialect_named
+
+_DIALECTS: Final = {"hive2": "hive", "mariadb": "mysql", "postgresql": "postgres", "sqlserver": "tsql"}
+"""The dialects of databases to which sqlglot gives another name than JDBC."""
 
 
-def tables_of(query: str) -> Iterator[str]:
-    """Every table that a query names, repeats included; none if the text cannot be parsed."""
-    parsed = _parsed(query)
+def tables_of(query: str, url: str) -> list[str]:
+    """Every table once that a query of the database at this JDBC URL names; none if the text cannot be parsed."""
+    dialect = _dialect_at(url)
+    parsed = _parsed(query, dialect)
     if parsed is None:
-        return
-    named_inside = {cte.alias for cte in parsed.find_all(exp.CTE)}
-    for table in parsed.find_all(exp.Table):
-        parts = [part.sql() for part in table.parts]
-        if parts and ".".join(parts) not in named_inside:
-            yield ".".join(parts)
+        return []
+    tables = [*parsed.find_all(exp.Table)]
+    names = [".".join(part.sql(dialect=dialect) for part in table.parts) for table in tables]
+    fold = dialect_named(dialect).normalize_identifier
+    for identifier in parsed.find_all(exp.Identifier):  # so that a common table is found in any case
+        fold(identifier)
+    return [*dict.fromkeys(name for name, table in zip(names, tables, strict=True) if _is_stored(table, dialect))]
 
 
-def only_picks(query: str) -> bool:
+def only_picks(query: str, url: str) -> bool:
     """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
-    parsed = _parsed(query)
+    parsed = _parsed(query, _dialect_at(url))
     return (
         isinstance(parsed, exp.Select)
-        and len(list(parsed.find_all(exp.Table))) == 1
-        and parsed.find(exp.Subquery) is None
+        and len(tables_of(query, url)) == len(list(parsed.find_all(exp.Table))) == 1
+        and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
         and all(isinstance(column, exp.Star | exp.Column) for column in parsed.expressions)
     )
 
 
-def _parsed(query: str) -> exp.Expr | None:
+def _dialect_at(url: str) -> str:
+    """The dialect, by sqlglot's name; empty for its own, if it does not know the database."""
+    kind = url.partition(":")[2].partition(":")[0].lower()
+    name = _DIALECTS.get(kind, kind)
+    return name if name in Dialect.classes else ""
+
+
+def _parsed(query: str, dialect: str) -> exp.Expr | None:
     try:
-        return sqlglot.parse_one(query)
+        parsed = sqlglot.parse_one(query, dialect=dialect)
     except sqlglot.errors.SqlglotError:
         return None
+    return None if isinstance(parsed, exp.Execute | exp.Command) else parsed
+
+
+def _is_stored(table: exp.Table, dialect: str) -> bool:
+    """Whether it is a table of the database, not a function or a common table."""
+    return all(isinstance(part, exp.Identifier) for part in table.parts) and not is_local_name(table, dialect)

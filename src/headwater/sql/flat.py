@@ -31,7 +31,7 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     for common in tree.find_all(exp.CTE):
         if isinstance(common.parent, exp.With) and _may_be_recursive(common.parent, common, dialect):
             common.parent.set("recursive", True)  # sqlglot needs the keyword
-    outside = [table for table in tree.find_all(exp.Table) if not _is_local_name(table, dialect)]
+    outside = [table for table in tree.find_all(exp.Table) if not is_local_name(table, dialect)]
     # Collected before any is changed: a flattened name no longer shows the original.
     for at, table in enumerate(outside):
         parts = tuple(part.name for part in table.parts)
@@ -52,7 +52,7 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     return tables
 
 
-def _is_local_name(table: exp.Table, dialect: str) -> bool:
+def is_local_name(table: exp.Table, dialect: str) -> bool:
     """Whether the name refers to a common table in scope, or to a function of the query; never for a write target."""
     if isinstance(table.parent, exp.UserDefinedFunction):
         return True

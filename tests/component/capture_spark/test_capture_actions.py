@@ -174,6 +174,21 @@ def test_a_database_several_targets_and_rows_of_an_rdd_are_reported(program: Pro
     assert "columnLineage" not in through.last["outputs"][0]["facets"]
 
 
+def test_a_query_in_a_databases_own_sql_has_its_table_and_columns(program: Program) -> None:
+    spark, database = program.spark, f"{program.folder}/my shop.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE suppliers (name TEXT)")
+    picked = spark.read.format("jdbc").option("url", f"jdbc:sqlite:{database}")
+    picked.option("query", "SELECT name FROM [suppliers]").load().writeTo("lake.sales.picked").create()
+
+    run = program.end()["shop.lake.sales.picked"]
+
+    (read,) = run.last["inputs"]
+    assert (read["namespace"], read["name"]) == (f"sqlite:{database}", "suppliers")
+    fields = run.last["outputs"][0]["facets"]["columnLineage"]["fields"]
+    assert [source["field"] for source in fields["name"]["inputFields"]] == ["name"]
+
+
 def test_unknown_columns_are_a_gap_and_not_reported_as_made_from_nothing(program: Program) -> None:
     spark, database = program.spark, f"{program.folder}/shop.db"
     with sqlite3.connect(database) as connection:

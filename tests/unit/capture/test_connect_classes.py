@@ -466,6 +466,12 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
     (JDBC_SOURCE, "pg-Orders", in_postgres("shop.public.Orders")),
     ({**JDBC_SOURCE, **ORACLE}, "pg-ORDERS", [DatasetId("oracle://db:1521", "ORCL.ORDERS")]),
     ({**JDBC_SOURCE, "query": 'SELECT * FROM Bids, sales."Orders"'}, "pg-", in_postgres(*BOTH)),
+    ({**JDBC_SOURCE, "query": "SELECT * FROM bids, unnest(ARRAY[1])"}, "pg-", in_postgres("shop.public.bids")),
+    (
+        {**JDBC_SOURCE, **MYSQL, "query": "SELECT `id` FROM `Bids`"},
+        "pg-",
+        [DatasetId("mysql://db:3306", "shop.Bids")],
+    ),
     (JDBC_SINK, "Orders", in_postgres("shop.public.Orders")),
     ({**JDBC_SINK, "table.name.format": "Sales.${topic}"}, "Orders", in_postgres("shop.Sales.Orders")),
     ({**JDBC_SINK, "quote.sql.identifiers": "NEVER"}, "Orders", in_postgres("shop.public.orders")),

@@ -203,9 +203,46 @@ def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> N
 
 
 @pytest.mark.parametrize(
+    ("url", "query", "tables"),
+    [
+        ("jdbc:mysql://db/shop", "SELECT * FROM `Orders` JOIN sales.`bids` USING (id)", ["shop.Orders", "sales.bids"]),
+        ("jdbc:mariadb://db/shop", "SELECT `id` FROM `orders`", ["shop.orders"]),
+        ("jdbc:sqlserver://db;database=shop", "SELECT TOP 5 * FROM [Orders] WITH (NOLOCK)", ["shop.dbo.Orders"]),
+        ("jdbc:sqlserver://db;database=shop", "SELECT * FROM [sales].[Order items]", ["shop.sales.Order items"]),
+        ("jdbc:sqlite:/shop.db", "SELECT * FROM [orders], `bids`", ["orders", "bids"]),
+        ("jdbc:oracle:thin:@db:1521/ORCL", "SELECT * FROM hr.orders WHERE ROWNUM < 5", ["ORCL.HR.ORDERS"]),
+        ("jdbc:unknown://db/shop", "SELECT * FROM orders", ["shop.orders"]),
+        (
+            "jdbc:postgresql://db/shop",
+            'SELECT * FROM Orders, "Orders", orders',
+            ["shop.public.orders", "shop.public.Orders"],
+        ),
+        ("jdbc:postgresql://db/shop", "SELECT * FROM orders o, generate_series(1, o.n)", ["shop.public.orders"]),
+        (
+            "jdbc:postgresql://db/shop",
+            "WITH Recent AS (SELECT * FROM raw.orders) SELECT * FROM recent",
+            ["shop.raw.orders"],
+        ),
+        (
+            "jdbc:postgresql://db/shop",
+            "WITH orders AS (SELECT * FROM orders WHERE id > 2) SELECT * FROM orders",
+            ["shop.public.orders"],
+        ),
+        ("jdbc:sqlserver://db;database=shop", "EXEC recent_orders", []),
+    ],
+)
+def test_a_querys_tables_are_read_in_the_databases_own_sql(url: str, query: str, tables: list[str]) -> None:
+    assert list(dict.fromkeys(each.id.name for each in database_tables(SqlInput(url=url, query=query)))) == tables
+
+
+@pytest.mark.parametrize(
     ("query", "has_its_columns"),
     [
         ("SELECT id, price FROM orders WHERE id > 2", True),
+        ("SELECT id, [price] FROM `orders`", True),
+        ("WITH new AS (SELECT 1 AS id) SELECT id FROM new", False),
+        ("SELECT * FROM orders, json_each(orders.items)", False),
+        ("SELECT * FROM orders, (SELECT 1)", False),
         ("SELECT * FROM orders", True),
         ("SELECT id AS number FROM orders", False),
         ("SELECT id FROM orders JOIN suppliers USING (id)", False),

@@ -46,7 +46,7 @@ def jdbc_source(properties: Properties, topics: Sequence[str]) -> DatasetsByTopi
     """
     url, prefix = properties.get("connection.url", ""), properties.get("topic.prefix", "")
     if query := properties.get("query"):
-        return for_all_topics(topics, [ExternalDataset(jdbc_dataset(url, table)) for table in _tables_of(query)])
+        return for_all_topics(topics, [ExternalDataset(jdbc_dataset(url, table)) for table in _tables_of(query, url)])
     tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix) and topic != prefix}
     return {
         topic: [
@@ -187,7 +187,7 @@ def _qualifiers_by_expressions(expressions: Sequence[str], table: str) -> list[l
     return found
 
 
-def _tables_of(query: str) -> Iterable[str]:
+def _tables_of(query: str, url: str) -> Iterable[str]:
     from headwater.observe.queries import tables_of  # imported here: few connectors have a query, and it takes 8 MB
 
-    return dict.fromkeys(tables_of(query))
+    return tables_of(query, url)

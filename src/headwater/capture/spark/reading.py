@@ -139,9 +139,9 @@ def described(relation: Relation, session: Java) -> list[Described]:
             table = v2_table(relation.leaf.table(), session)
             return [] if table is None else [table]
         case "jdbc":
-            url, _, query = what.partition(" ")
-            names = tables_of(f"SELECT * FROM {query}") if query.startswith("(") else [query]  # noqa: S608  (not run)
-            return [table_of(jdbc_dataset(local_url(url), name)) for name in dict.fromkeys(names)]
+            url, _, query = what.partition("\n")
+            names = tables_of(f"SELECT * FROM {query}", url) if query.startswith("(") else [query]  # noqa: S608  (not run)
+            return [table_of(jdbc_dataset(local_url(url), name)) for name in names]
         case "topics":
             return _topics(what, private(relation.leaf.relation(), "sourceOptions"))
         case "stream":
@@ -249,8 +249,9 @@ def _is_made_up(source: str) -> bool:
 
 def _computes(source: str) -> bool:
     """Whether the columns of a relation come from a database query."""
-    query = source.partition(" ")[2]
-    return source.startswith("jdbc:") and query.startswith("(") and not only_picks(query[1 : query.rindex(")")])
+    kind, _, what = source.partition(":")
+    url, _, query = what.partition("\n")
+    return kind == "jdbc" and query.startswith("(") and not only_picks(query[1 : query.rindex(")")], url)
 
 
 def _is_topic(dataset: Described) -> bool:

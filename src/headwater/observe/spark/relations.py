@@ -2,7 +2,7 @@
 
     files:PATH…       the root paths of a file relation, one a line
     table:NAME        a catalog's table, with the catalog
-    jdbc:URL TABLE    a database table or query
+    jdbc:URL…         a database, and on the next line a table or a query
     topics:…          topics of Kafka up to where a batch reads them, as Spark describes it
     stream:SOURCE     a stream of files, as Spark describes it
     range:ID          generated rows
@@ -94,7 +94,7 @@ def _base_relation_source(relation: Java) -> str | None:
             return f"topics:{relation.toString()}"
         case "JDBCRelation":
             options = relation.jdbcOptions()
-            return f"jdbc:{options.url()} {options.tableOrQuery()}"
+            return f"jdbc:{options.url()}\n{options.tableOrQuery()}"
         case _:
             return None
 

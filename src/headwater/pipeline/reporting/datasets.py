@@ -26,8 +26,8 @@ def files_written(writes: FileOutput) -> Described:
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     """The table, or each table that a query names."""
     query = database.query if isinstance(database, SqlInput) else None
-    tables = [database.table] if database.table is not None else list(tables_of(query or ""))
-    return [table_of(jdbc_dataset(database.url, table)) for table in dict.fromkeys(tables)]
+    tables = [database.table] if database.table is not None else tables_of(query or "", database.url)
+    return [table_of(jdbc_dataset(database.url, table)) for table in tables]
 
 
 def api(call: HttpCall) -> Described:
@@ -41,7 +41,7 @@ def has_columns_of_its_table(reads: SqlInput) -> bool:
 
     True for a table, and for a query that only selects columns and rows of one.
     """
-    return reads.table is not None or only_picks(reads.query or "")
+    return reads.table is not None or only_picks(reads.query or "", reads.url)
 
 
 def _without_glob(path: str) -> str:
