@@ -114,6 +114,105 @@ def test_a_sink_that_writes_only_some_fields_has_only_their_columns() -> None:
     assert set(with_key["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
 
 
+JDBC_SOURCE = {
+    "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+    "connection.url": "jdbc:postgresql://db/shop",
+    "topic.prefix": "",
+    "table.whitelist": "sales.orders",
+    "transforms": "mask,to_text",
+    "transforms.mask.type": "org.apache.kafka.connect.transforms.MaskField$Value",
+    "transforms.mask.fields": "price",
+    "transforms.to_text.type": "org.apache.kafka.connect.transforms.Cast$Value",
+    "transforms.to_text.spec": "order_id:string",
+}
+ENVELOPE = TopicSchema(
+    (
+        Field("before", "struct", (Field("id", "long"),)),
+        Field("after", "struct", (Field("id", "long"), Field("city", "struct", (Field("name", "string"),)))),
+        Field("source", "struct", (Field("lsn", "long"),)),
+        Field("op", "string"),
+    )
+)
+DEBEZIUM = {
+    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+    "database.hostname": "db",
+    "database.dbname": "shop",
+    "topic.prefix": "cdc",
+}
+DEBEZIUM_SINK = {
+    "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+    "connection.url": "jdbc:postgresql://db/copy",
+}
+
+
+def columns(properties: dict[str, str], topic: str, schema: TopicSchema) -> dict[str, list[str]]:
+    """The inputs of each column of the only output, `NAME.FIELD KIND`, of a connector with this one topic."""
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
+    records = [
+        Configured("c", 1000, {"topics": topic, **properties}),
+        Status("c", 1010, None, "RUNNING", None, "w"),
+        TopicActive("c", 1020, topic),
+    ]
+    update = [update for record in records for update in lifecycles.apply(record)][-1]
+    (output,) = json.loads(event_of(update, CONTEXT._replace(schema_of={topic: schema}.get)))["outputs"]
+    found = output["facets"].get("columnLineage", {"fields": {}})["fields"]
+    return {
+        column: [
+            f"{each['name']}.{each['field']} {how['subtype']}{' masked' if how.get('masking') else ''}"
+            for each in lineage["inputFields"]
+            for how in each["transformations"]
+        ]
+        for column, lineage in found.items()
+    }
+
+
+def test_the_fields_of_a_sources_topic_come_from_the_columns_of_its_table() -> None:
+    schema = TopicSchema((*ORDERS.fields, Field("hour", "int")))
+
+    assert columns(JDBC_SOURCE, "orders", schema) == {
+        "order_id": ["shop.sales.orders.order_id TRANSFORMATION"],
+        "price": ["shop.sales.orders.price TRANSFORMATION masked"],
+        "hour": ["shop.sales.orders.hour IDENTITY"],
+    }
+
+
+def test_the_fields_of_a_topic_from_one_of_several_tables_have_no_known_column() -> None:
+    assert columns({**JDBC_SOURCE, "table.whitelist": "sales.orders, eu.orders"}, "orders", ORDERS) == {}
+
+
+def test_the_rows_in_debeziums_envelope_come_from_the_table_and_the_rest_does_not() -> None:
+    unwrapping = {"transforms": "u", "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState"}
+
+    assert columns(DEBEZIUM, "cdc.sales.orders", ENVELOPE) == {
+        "before.id": ["shop.sales.orders.id IDENTITY"],
+        "after.id": ["shop.sales.orders.id IDENTITY"],
+        "after.city": ["shop.sales.orders.city IDENTITY"],
+        "after.city.name": ["shop.sales.orders.city.name IDENTITY"],
+    }
+    assert columns({**DEBEZIUM, **unwrapping}, "cdc.sales.orders", TopicSchema((Field("id", "long"),))) == {
+        "id": ["shop.sales.orders.id IDENTITY"]
+    }
+
+
+def test_debeziums_sink_writes_the_new_row_of_an_envelope_or_a_plain_record() -> None:
+    assert columns(DEBEZIUM_SINK, "orders", ENVELOPE) == {
+        "id": ["orders.after.id IDENTITY"],
+        "city": ["orders.after.city IDENTITY"],
+        "city.name": ["orders.after.city.name IDENTITY"],
+    }
+    assert columns(DEBEZIUM_SINK, "orders", TopicSchema((Field("after", "long"), Field("id", "long")))) == {
+        "after": ["orders.after IDENTITY"],
+        "id": ["orders.id IDENTITY"],
+    }
+
+
+def test_an_iceberg_table_has_its_catalog() -> None:
+    catalog = newest()["outputs"][0]["facets"]["catalog"]
+
+    assert (catalog["framework"], catalog["type"], catalog["name"]) == ("iceberg", "glue", "lake")
+    assert catalog["warehouseUri"] == "s3://lake/warehouse"
+
+
 def test_a_topics_new_schema_is_reported_for_every_run_that_uses_the_topic() -> None:
     lifecycles, _ = lifecycles_of()
 

@@ -119,6 +119,32 @@ def test_a_connector_that_fails_before_its_first_record_is_reported() -> None:
     assert updates[1].trace == "java.net.ConnectException: refused"
 
 
+def test_a_connector_that_fails_before_it_has_tasks_is_one_failed_run() -> None:
+    updates = updates_from(
+        [
+            Configured("archive", 1000, SINK),
+            status(1010, "RUNNING"),
+            status(1020, "FAILED", trace="java.net.ConnectException: refused"),
+            TaskCount("archive", 1030, 1),
+            status(1040, "FAILED", 0, "late"),
+        ]
+    )
+
+    assert states(updates) == ["START", "FAIL"]
+    assert (updates[-1].time_ms, updates[-1].trace) == (1020, "java.net.ConnectException: refused")
+
+
+def test_a_failed_connector_goes_on_while_a_task_runs() -> None:
+    lifecycles = new_lifecycles()
+    updates_from(started(1), lifecycles)
+
+    connector_failed = updates_from([status(2000, "FAILED", trace="no database")], lifecycles)
+    task_failed = updates_from([status(2010, "FAILED", 0, "no database either")], lifecycles)
+
+    assert [(each.state, each.condition) for each in connector_failed] == [("RUNNING", "FAILED")]
+    assert [(each.state, each.trace) for each in task_failed] == [("FAIL", "no database")]
+
+
 def test_a_failed_task_is_reported_and_only_when_all_have_failed_the_run_ends() -> None:
     lifecycles = new_lifecycles()
     updates_from(started(3), lifecycles)
@@ -205,8 +231,10 @@ def test_workers_that_unassigned_their_tasks_were_shut_down() -> None:
     updates_from([*started(1), status(2000, "UNASSIGNED", 0), status(2010, "UNASSIGNED")], lifecycles)
 
     (ended,) = ticked(lifecycles, 50_000, Workers(are_there=False, seen_ms=2_500))
+    later = ticked(lifecycles, 200_000, Workers(are_there=True, seen_ms=200_000, since_ms=60_000))
 
     assert (ended.state, ended.stop_reason, ended.is_inferred) == ("ABORT", "workers shut down", True)
+    assert later == []
 
 
 def test_without_information_on_workers_no_run_ends() -> None:
