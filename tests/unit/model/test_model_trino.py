@@ -274,6 +274,23 @@ def test_sql_that_cannot_be_parsed_leaves_trinos_lineage_without_hidden_columns(
     assert [each["field"] for each in lineage["dataset"]] == ["n", "v", "tot"]
 
 
+@pytest.mark.parametrize(
+    "lineage", [{"fields": {"n": {"inputFields": "v"}, "v": {}, "tot": 7}}, {"fields": [], "dataset": 1}]
+)
+def test_lineage_of_an_unknown_form_is_unchanged(lineage: dict[str, Any]) -> None:
+    mended = mended_trino(event("INSERT INTO lake.sales.stats SELECT 1", outputs=[table("a.b.c", lineage=lineage)]))
+
+    assert mended.outputs[0].facets["columnLineage"]["fields"] == lineage["fields"]
+
+
+def test_a_star_has_no_hidden_columns() -> None:
+    sql = '/* dashboard: d */ SELECT *, "$path" AS file FROM lake.s.o'
+
+    mended = mended_trino(event(sql, inputs=[table("lake.s.o", "id", "$path")]))
+
+    assert direct(mended.outputs[0].facets["columnLineage"]) == {"id": ["lake.s.o.id"]}
+
+
 SELECT = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(price) AS total FROM lake.s.o GROUP BY 1"
 
 

@@ -609,6 +609,14 @@ def test_select_into_writes_its_target() -> None:
     assert columns(result) == {"p": ["orders.price IDENTITY"], "*": []}
 
 
+@pytest.mark.parametrize("items", ["n.*, o.supplier", "o.supplier, n.*"])
+def test_columns_next_to_a_star_of_unknown_width_have_no_known_position(items: str) -> None:
+    result = lineage(f"INSERT INTO lake.sales.suppliers SELECT {items} {ORDERS} o CROSS JOIN lake.sales.unknown n")
+
+    assert not any(result.columns.values())
+    assert result.gaps == ("*",)
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "spark"])
 def test_an_insert_by_name_matches_columns_by_name(dialect: str) -> None:
     sql = "INSERT INTO stats BY NAME SELECT hour AS orders, price AS total_price, supplier"
