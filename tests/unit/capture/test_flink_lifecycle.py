@@ -77,8 +77,10 @@ def test_a_restart_is_reported_even_if_it_happened_between_two_polls() -> None:
     restarted = COUNTED._replace(figures=replace(COUNTED.figures, restarts=1), failure=CAUSE)
 
     (update,) = poll(lifecycles, 3_000, JOB._replace(modified_ms=2_500), stats=restarted)
+    later = poll(lifecycles, 4_000, JOB._replace(modified_ms=3_500), stats=restarted)
 
     assert (update.state, update.run.figures.restarts, update.failure) == ("RUNNING", 1, CAUSE)
+    assert later == []
 
 
 def test_a_task_that_changes_its_state_gives_no_update() -> None:
@@ -118,6 +120,17 @@ def test_an_end_is_reported_only_when_its_details_are_known_since_flink_caches_r
     assert early == [[], []]
     assert (update.state, update.stop_reason) == ("COMPLETE", "stopped with a savepoint")
     assert (late.state, late.failure) == ("FAIL", None)
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_failed_job_is_reported_once_its_cause_is_known(is_stream: bool) -> None:
+    lifecycles, details = watched(), COUNTED._replace(is_stream=is_stream)
+
+    without = poll(lifecycles, 5_500, ended("FAILED"), stats=details)
+    (update,) = poll(lifecycles, 6_500, ended("FAILED"), stats=details._replace(failure=CAUSE))
+
+    assert without == []
+    assert (update.state, update.failure) == ("FAIL", CAUSE)
 
 
 def test_a_job_that_has_ended_is_not_lost_with_its_cluster() -> None:
