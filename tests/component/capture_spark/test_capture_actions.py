@@ -178,15 +178,19 @@ def test_a_query_in_a_databases_own_sql_has_its_table_and_columns(program: Progr
     spark, database = program.spark, f"{program.folder}/my shop.db"
     with sqlite3.connect(database) as connection:
         connection.execute("CREATE TABLE suppliers (name TEXT)")
-    picked = spark.read.format("jdbc").option("url", f"jdbc:sqlite:{database}")
-    picked.option("query", "SELECT name FROM [suppliers]").load().writeTo("lake.sales.picked").create()
+    reads = {"query": "SELECT name FROM [suppliers]", "dbtable": "[suppliers] AS s"}
+    for option, text in reads.items():
+        picked = spark.read.format("jdbc").option("url", f"jdbc:sqlite:{database}").option(option, text).load()
+        picked.writeTo(f"lake.sales.by_{option}").create()
 
-    run = program.end()["shop.lake.sales.picked"]
+    runs = program.end()
 
-    (read,) = run.last["inputs"]
-    assert (read["namespace"], read["name"]) == (f"sqlite:{database}", "suppliers")
-    fields = run.last["outputs"][0]["facets"]["columnLineage"]["fields"]
-    assert [source["field"] for source in fields["name"]["inputFields"]] == ["name"]
+    for option in reads:
+        run = runs[f"shop.lake.sales.by_{option}"]
+        (read,) = run.last["inputs"]
+        assert (read["namespace"], read["name"]) == (f"sqlite:{database}", "suppliers")
+        fields = run.last["outputs"][0]["facets"]["columnLineage"]["fields"]
+        assert [source["field"] for source in fields["name"]["inputFields"]] == ["name"]
 
 
 def test_unknown_columns_are_a_gap_and_not_reported_as_made_from_nothing(program: Program) -> None:

@@ -148,7 +148,7 @@ DEBEZIUM_SINK = {
 def columns(properties: dict[str, str], topic: str, schema: TopicSchema) -> dict[str, list[str]]:
     """The inputs of each column of the only output, `NAME.FIELD KIND`, of a connector with this one topic."""
     lifecycles = Lifecycles("kafka-connect", deciding_properties())
-    records = [
+    records: list[Record] = [
         Configured("c", 1000, {"topics": topic, **properties}),
         Status("c", 1010, None, "RUNNING", None, "w"),
         TopicActive("c", 1020, topic),

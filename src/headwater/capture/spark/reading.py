@@ -140,7 +140,7 @@ def described(relation: Relation, session: Java) -> list[Described]:
             return [] if table is None else [table]
         case "jdbc":
             url, _, query = what.partition("\n")
-            names = tables_of(f"SELECT * FROM {query}", url) if query.startswith("(") else [query]  # noqa: S608  (not run)
+            names = tables_of(f"SELECT * FROM {query}", url) if _is_more_than_a_name(query) else [query]  # noqa: S608  (not run)
             return [table_of(jdbc_dataset(local_url(url), name)) for name in names]
         case "topics":
             return _topics(what, private(relation.leaf.relation(), "sourceOptions"))
@@ -251,7 +251,15 @@ def _computes(source: str) -> bool:
     """Whether the columns of a relation come from a database query."""
     kind, _, what = source.partition(":")
     url, _, query = what.partition("\n")
-    return kind == "jdbc" and query.startswith("(") and not only_picks(query[1 : query.rindex(")")], url)
+    if kind != "jdbc" or not _is_more_than_a_name(query):
+        return False
+    whole = query[1 : query.rindex(")")] if query.startswith("(") else f"SELECT * FROM {query}"  # noqa: S608  (not run)
+    return not only_picks(whole, url)
+
+
+def _is_more_than_a_name(table_or_query: str) -> bool:
+    """Whether it is a query in brackets, or a table with an alias or a join."""
+    return re.search(r"[\s(]", table_or_query) is not None
 
 
 def _is_topic(dataset: Described) -> bool:

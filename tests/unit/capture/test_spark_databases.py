@@ -1,0 +1,37 @@
+"""Tables of databases that Spark reads, by the text that names them."""
+
+import pytest
+
+from headwater.capture.spark.reading import described
+from headwater.model.names import DatasetId
+from headwater.observe.spark.relations import Relation
+
+SHOP = "jdbc:postgresql://db/shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "text", "names"),
+    [
+        (SHOP, "Orders", ["shop.public.orders"]),
+        (SHOP, '"Orders"', ["shop.public.Orders"]),
+        (SHOP, "order-items", ["shop.public.order-items"]),
+        (SHOP, "sales.orders AS o", ["shop.sales.orders"]),
+        (SHOP, "orders o JOIN bids b ON o.id = b.id", ["shop.public.orders", "shop.public.bids"]),
+        (SHOP, "(SELECT id FROM orders) SPARK_GEN_SUBQ_0", ["shop.public.orders"]),
+        (SHOP, "(SELECT 1)x", []),
+        ("jdbc:mysql://db/shop", "(SELECT `id` FROM `Orders`) q", ["shop.Orders"]),
+        ("jdbc:sqlserver://db;databaseName={my shop}", "dbo.orders", ["my shop.dbo.orders"]),
+        ("jdbc:sqlite:/data/my shop.db", "[order items]", ["order items"]),
+    ],
+)
+def test_the_tables_of_a_read_are_named_by_its_text(url: str, text: str, names: list[str]) -> None:
+    found = described(Relation(1, f"jdbc:{url}\n{text}"), session=None)
+
+    assert [each.id.name for each in found] == names
+
+
+def test_a_file_of_a_database_may_have_a_space_in_its_path() -> None:
+    (table,) = described(Relation(1, "jdbc:jdbc:sqlite:/data/my shop.db\norders"), session=None)
+
+    assert table.id == DatasetId("sqlite:/data/my shop.db", "orders")
+    assert table.facets["dataSource"].uri == "sqlite:/data/my%20shop.db"  # type: ignore[attr-defined]
