@@ -30,6 +30,7 @@ _DIALECTS: Mapping[str, _Dialect] = {
     "mysql": _Dialect("mysql", 3306),
     "mariadb": _Dialect("mariadb", 3306),
     "sqlserver": _Dialect("mssql", 1433, "dbo"),
+    "redshift": _Dialect("redshift", 5439, "public", str.lower),
 }
 _ORACLE = _Dialect("oracle", 1521, fold=str.upper)
 

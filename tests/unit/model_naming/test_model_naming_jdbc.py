@@ -7,7 +7,17 @@ those of the drivers' manuals and of the official Java client's own tests.
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openlineage.client.naming.dataset import DB2, DatasetNaming, MySQL, Oracle, Postgres, Snowflake, Trino
+from openlineage.client.naming.dataset import (
+    DB2,
+    DatasetNaming,
+    Hive,
+    MySQL,
+    Oracle,
+    Postgres,
+    Redshift,
+    Snowflake,
+    Trino,
+)
 
 from headwater.errors import InvalidNameError
 from headwater.model.names import DatasetId
@@ -45,6 +55,8 @@ from headwater.model.naming_jdbc import jdbc_dataset
         ("jdbc:trino://hostname:8080/lake/sales", "s2.t1", Trino("hostname", "8080", "lake", "s2", "t1")),
         ("jdbc:trino://hostname:8080/lake/sales", "c2.s2.t1", Trino("hostname", "8080", "c2", "s2", "t1")),
         ("jdbc:trino://hostname:8080/lake", "sales.t1", Trino("hostname", "8080", "lake", "sales", "t1")),
+        ("jdbc:redshift://c1.eu-west-1/dev", "T1", Redshift("c1", "eu-west-1", "5439", "dev", "public", "t1")),
+        ("jdbc:redshift:iam://c1.eu-west-1:5439/dev", "s.t1", Redshift("c1", "eu-west-1", "5439", "dev", "s", "t1")),
         ("jdbc:db2://hostname:50000/SAMPLE:user=x;password=y;", "S.T1", DB2("hostname", "50000", "SAMPLE", "S", "T1")),
         ("jdbc:db2://hostname:50000/SAMPLE:currentSchema=S;", "T1", DB2("hostname", "50000", "SAMPLE", "S", "T1")),
         ("jdbc:snowflake://org-account/?db=D&warehouse=W&schema=S", "T1", Snowflake("org", "account", "D", "S", "T1")),
