@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from openlineage.client.naming.dataset import (
     DB2,
     DatasetNaming,
-    Hive,
     MySQL,
     Oracle,
     Postgres,
