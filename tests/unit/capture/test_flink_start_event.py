@@ -84,12 +84,25 @@ def test_tables_that_cannot_be_named_and_programs_that_cannot_be_analysed_are_co
 
     errors = event["run"]["facets"]["extractionError"]
     assert "inputs" not in event
-    assert _fields(event["outputs"][0]) == {"p": []}
+    assert "columnLineage" not in event["outputs"][0]["facets"]
     assert (errors["totalTasks"], errors["failedTasks"]) == (2, 2)
     assert [each["errorMessage"] for each in errors["errors"]] == [
         "a DataStream program is not analysed: OpenLineage's listener reports its datasets",
         "cannot name a table of the connector 'faker'",
     ]
+
+
+def test_columns_of_a_table_that_cannot_be_named_are_unknown_and_generated_ones_have_no_inputs() -> None:
+    target = _topic("t", _column("p"), _column("q"))
+
+    unnamed, generated = (
+        _write(_topic("s", _column("x"), connector=connector), target, 0) for connector in ("faker", "datagen")
+    )
+    for each in (unnamed, generated):
+        each["tree"]["expressions"].append({"kind": "literal"})
+
+    assert _fields(_start_event(unnamed)["outputs"][0]) == {"q": []}
+    assert _fields(_start_event(generated)["outputs"][0]) == {"p": [], "q": []}
 
 
 def test_a_topic_whose_records_are_only_counted_is_an_input() -> None:

@@ -29,6 +29,8 @@ class _Known(NamedTuple):
 
     datasets: list[Described]
     fields: Mapping[str, str]
+    is_unnamed: bool = False
+    """Whether it holds data, but the datasets are unknown."""
 
 
 class Submitted(NamedTuple):
@@ -113,7 +115,7 @@ def _known(table: Mapping[str, Any], flow: Flow) -> _Known:
         return _Known(datasets(table), fields)
     except UnnamedTableError as unnamed:
         flow.gaps.append(str(unnamed))
-        return _Known([], fields)
+        return _Known([], fields, is_unnamed=True)
 
 
 def _lineage(
@@ -125,9 +127,14 @@ def _lineage(
     """
     by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
     flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
-    columns = known_columns(by_table.columns, (gap.columns for gap in by_table.gaps))
+    unnamed = {name for name, table in known.items() if table.is_unnamed}
+    from_unnamed = [name for name, inputs in by_table.columns.items() if any(one.dataset in unnamed for one in inputs)]
+    columns = known_columns(
+        {name: _in_datasets(inputs, known) for name, inputs in by_table.columns.items()},
+        (*(gap.columns for gap in by_table.gaps), from_unnamed),
+    )
     return StatementLineage(
-        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in columns.items()},
+        {target.fields[name]: inputs for name, inputs in columns.items()},
         _in_datasets(by_table.dataset, known),
         by_table.gaps,
     )
