@@ -21,6 +21,7 @@ from headwater.model.credentials import may_hold_secrets, without_credentials, w
         ("jdbc:sqlserver://db:1433;databaseName=shop;user=sa;password=x", "jdbc:sqlserver://db:1433;databaseName=shop"),
         ("jdbc:oracle:thin:scott/tiger@//db:1521/orcl", "jdbc:oracle:thin:@//db:1521/orcl"),
         ("s3://bucket/a@b", "s3://bucket/a@b"),
+        ("abfss://lake@account.dfs.core.windows.net/raw", "abfss://lake@account.dfs.core.windows.net/raw"),
         ("kafka://broker:9092", "kafka://broker:9092"),
         ("", ""),
     ],
@@ -45,6 +46,13 @@ def test_an_address_loses_only_its_user_and_secrets(url: str, cleaned: str) -> N
         ("https://x.blob.core.windows.net/c/a?sp=r&sig=abc%3D&se=1", "https://x.blob.core.windows.net/c/a?sp=r&se=1"),
         ("https://example.org/a?page=2&access_token=s3cret#b", "https://example.org/a?page=2"),
         ("Protocol=https;AccountName=x;AccountKey=s3cret==;", "Protocol=https;AccountName=x"),
+        ("jdbc:postgresql://db/shop?user=ann&ssl=true", "jdbc:postgresql://db/shop?ssl=true"),
+        ("https://example.org/a?user=ann&password=s3cret&page=2", "https://example.org/a?page=2"),
+        (
+            "no route to postgres://ann:s3cret@db:5432/shop, ann@db knows",
+            "no route to postgres://db:5432/shop, ann@db knows",
+        ),
+        ("https://example.org/a b?password=s3cret", "https://example.org/a b"),
         ("https://example.org/a?contraseña_password=s3cret&пароль-token=s3cret", "https://example.org/a"),
         (
             "cannot open 'jdbc:postgresql://db/x?password=s3cret', try again",
