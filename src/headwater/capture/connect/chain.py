@@ -179,7 +179,8 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
 def _rerouted(router: _Transform, topic: str) -> str | None:
     """The topic after Java's `Matcher.replaceFirst`, if the whole topic matches; None if only Java can read the regex.
 
-    Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium; `Matcher.appendReplacement` of Java, with groups `$1`, `${name}` and `(?<name>…)`
+    Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium; `Matcher.appendReplacement` of Java, with groups
+    `$1`, `${name}` and `(?<name>…)`
     """
     regex, replacement = (router.settings.get(setting, "") for setting in _ROUTED_BY[router.kind])
     regex = re.sub(r"\(\?<(?![=!])", "(?P<", regex)
