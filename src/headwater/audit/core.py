@@ -177,9 +177,9 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
     try:
         old = opened_of_log(earlier, log_key)
         shown: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
-        if old.size < head.size and shown["from"] != old.size:
+        if 0 < old.size < head.size and shown["from"] != old.size:
             raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
-        check_consistent(old, head, [read_hash(each) for each in shown["proof"]])
+        check_consistent(old, head, [read_hash(each) for each in shown["proof"] if shown["from"] == old.size])
         report.checked.append(f"consistency: the head extends the one over {_so_many(old.size, 'entry')} that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
@@ -228,7 +228,7 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
             raise Refused(f"the log has two heads over {_so_many(old.size, 'entry')}: it shows two histories")
         return
     if old.size > new.size:
-        raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: it was cut off")
+        raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: cut off, or this bundle is older")
     nodes = iter([old.root, *proof] if old.size & (old.size - 1) == 0 else proof)
     index, last = old.size - 1, new.size - 1
     while index & 1:
@@ -252,7 +252,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
     head, tree, at, after, rest = report.head, report.tree, begin, begin, b""
-    if len(hashes["left"]) != len(heights := [*_heights(0, begin)]):
+    if begin < 0 or len(hashes["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks hashes for the entries before {begin}, or has too many")
     for height, node in zip(heights, hashes["left"], strict=True):
         tree.add(read_hash(node), height)
@@ -307,7 +307,7 @@ def _so_many(count: int, what: str) -> str:
 def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
     """The leaf hash of an entry, computed from its own bytes."""
     claimed, index = read_hash(entry["leaf"]), entry["index"]
-    if unknown := entry.keys() - ENTRY_MEMBERS:
+    if unknown := entry.keys() - (ENTRY_MEMBERS if "raw" in entry else {"index", "leaf"}):
         report.find("entry", index, f"it has unknown members: {', '.join(sorted(unknown))}")
     if "raw" not in entry:
         report.counts["withheld"] += 1

@@ -71,7 +71,8 @@ def export(
     """Write a bundle into a file.
 
     Raises:
-        InvalidInputError: `head` or `since` is not one of this log, or no entry is about the dataset.
+        InvalidInputError: `head` or `since` is not one of this log, `since` covers more than `head`, or no entry is
+            about the dataset.
         UnavailableError: the database does not answer, or is written to all the time.
     """
     folded, shown_graph = _graph_of_log(reader)
@@ -166,6 +167,11 @@ def _write_consistency(
     if since is None:
         return
     old = _own(since, signer, "--since")
+    if size < old.size <= reader.size():
+        raise InvalidInputError(
+            f"--since: it covers {so_many(old.size, 'entry')}, and the head to prove against only {size:,}: "
+            "name an earlier head"
+        )
     proof = consistency_proof(old.size, size, reader.tree.node) if 0 < old.size <= size else []
     bundle.writestr("since-checkpoint.txt", since)
     bundle.writestr("consistency.json", orjson.dumps({"from": old.size, "proof": _encoded(proof)}))

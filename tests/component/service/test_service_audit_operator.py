@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -111,6 +111,18 @@ def with_proof(path: Path, since: Checkpoint, proof: Sequence[bytes]) -> Path:
         written.writestr("since-checkpoint.txt", since.signed(LOG))
         content = {"from": since.size, "proof": [b64encode(each).decode() for each in proof]}
         written.writestr("consistency.json", json.dumps(content))
+    return path
+
+
+def rewritten(path: Path, note: str | None = None, **members: object) -> Path:
+    """The bundle with other members of its manifest, and maybe another checkpoint."""
+    parts = parts_of(path)
+    parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), **members}).encode()
+    if note is not None:
+        parts["checkpoint.txt"] = note.encode()
+    with zipfile.ZipFile(path, "w") as changed:
+        for name, text in parts.items():
+            changed.writestr(name, text)
     return path
 
 
@@ -242,6 +254,26 @@ def test_an_unknown_member_of_an_entry_is_found(tmp_path: Path) -> None:
     assert answer["findings"][0]["message"] == "it has unknown members: signedBy"
 
 
+def test_nothing_but_its_hash_can_be_said_of_an_entry_that_is_not_shown(tmp_path: Path) -> None:
+    shown = entry(0, "a")
+    withheld = {"index": 1, "leaf": entry(1, "b")["leaf"], "type": "FAIL", "keyId": "node:bank"}
+    path = bundle(tmp_path, [shown, withheld], head(2, node_hash(leaf(shown), leaf(entry(1, "b")))))
+
+    status, answer = verified(path)
+
+    assert (status, checks(answer)) == (1, [("entry", 1)])
+    assert answer["findings"][0]["message"] == "it has unknown members: keyId, type"
+
+
+def test_the_first_entry_of_a_log_cannot_have_an_index_below_zero(tmp_path: Path) -> None:
+    first = entry(0, "a")
+    path = bundle(tmp_path, [first | {"index": -1}], head(1, leaf(first)))
+
+    status, answer = verified(rewritten(path, None, **{"from": -1, "to": 0}))
+
+    assert (status, answer["reason"]) == (2, "tree.json lacks hashes for the entries before -1, or has too many")
+
+
 def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None:
     """Otherwise an event could be shown without its beginning, which would be passed off as salt."""
     forged = entry(0, "a")
@@ -326,14 +358,9 @@ def test_a_head_over_more_entries_than_the_bundle_has_is_reported(tmp_path: Path
     entries = [entry(place, "a") for place in range(3)]
     first, second, third = map(leaf, entries)
     path = bundle(tmp_path, entries, head(3, node_hash(node_hash(first, second), third)))
-    parts = parts_of(path)
-    parts["checkpoint.txt"] = head(4, node_hash(node_hash(first, second), third)).signed(LOG).encode()
-    parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), "size": size}).encode()
-    with zipfile.ZipFile(path, "w") as changed:
-        for name, text in parts.items():
-            changed.writestr(name, text)
+    note = head(4, node_hash(node_hash(first, second), third)).signed(LOG)
 
-    status, answer = verified(path)
+    status, answer = verified(rewritten(path, note, size=size))
 
     assert (status, check in [name for name, _ in checks(answer)]) == (1, True)
 
@@ -348,3 +375,79 @@ def test_an_earlier_head_taken_from_the_bundle_is_listed_as_not_known(tmp_path: 
 
     unknown = "whether the earlier head is one that you kept: it was taken from the bundle (--since)"
     assert [unknown in each["notKnown"] for each in (without_since, with_since)] == [True, False]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_a_kept_head_needs_no_proof_if_it_is_empty_or_the_bundles_own(tmp_path: Path, size: int) -> None:
+    """The bundle's proof goes from the first entry on; it is for another auditor, and says nothing of these heads."""
+    entries = [entry(0, "a"), entry(1, "b")]
+    heads = [head(0, sha256().digest()), head(1, leaf(entries[0])), head(2, node_hash(*map(leaf, entries)))]
+    path = with_proof(bundle(tmp_path, entries, heads[2]), heads[1], [leaf(entries[1])])
+    (tmp_path / "kept.txt").write_text(heads[size].signed(LOG))
+
+    status, answer = verified(path, "--since", str(tmp_path / "kept.txt"))
+
+    assert (status, answer["findings"]) == (0, [])
+    assert any(each.startswith("consistency: ") for each in answer["checked"])
+
+
+def test_a_kept_head_between_that_of_the_proof_and_the_bundles_is_not_proven(tmp_path: Path) -> None:
+    entries = [entry(place, "a") for place in range(4)]
+    leaves = [*map(leaf, entries)]
+    left, right = node_hash(*leaves[:2]), node_hash(*leaves[2:])
+    path = with_proof(bundle(tmp_path, entries, head(4, node_hash(left, right))), head(2, left), [right])
+    (tmp_path / "kept.txt").write_text(head(3, node_hash(left, leaves[2])).signed(LOG))
+
+    status, answer = verified(path, "--since", str(tmp_path / "kept.txt"))
+
+    assert (status, checks(answer)) == (1, [("consistency", None)])
+    assert answer["findings"][0]["message"].startswith("the bundle has no proof from 3 entries on")
+
+
+@pytest.mark.parametrize("damage", ["hash", "kind"])
+def test_a_log_key_that_does_not_match_its_own_hash_signs_nothing(tmp_path: Path, damage: str) -> None:
+    first = entry(0, "a")
+    name, key_hash, encoded = str(LOG.verifier).split("+", 2)
+    if damage == "hash":
+        key = f"{name}+{key_hash[::-1]}+{encoded}"
+    else:
+        public = b"\2" + b64decode(encoded)[1:]
+        key = f"{name}+{sha256(name.encode() + bytes([10]) + public).hexdigest()[:8]}+{b64encode(public).decode()}"
+    path = rewritten(bundle(tmp_path, [first], head(1, leaf(first))), logKey=key)
+
+    result = CliRunner().invoke(app, ["audit", "verify", str(path), "--json"])
+
+    answer = json.loads(result.stdout)
+    assert (result.exit_code, answer["findings"][0]["check"]) == (1, "checkpoint")
+    assert answer["findings"][0]["message"] == "the log's or witness's key does not match its own hash"
+
+
+def test_a_bundle_of_another_format_is_refused(tmp_path: Path) -> None:
+    first = entry(0, "a")
+    path = rewritten(bundle(tmp_path, [first], head(1, leaf(first))), format="headwater audit bundle/2")
+
+    status, answer = verified(path)
+
+    assert (status, answer["verdict"]) == (2, "unreadable")
+    assert "the bundle's format is 'headwater audit bundle/2'" in answer["reason"]
+
+
+@pytest.mark.parametrize("verdict", ["unsigned", "tampered", "unknown-key", "malformed"])
+def test_who_wrote_an_event_without_a_valid_signature_is_listed_as_not_known(tmp_path: Path, verdict: str) -> None:
+    first = entry(0, "a", verdict)
+
+    status, answer = verified(bundle(tmp_path, [first], head(1, leaf(first))))
+
+    assert (status, answer["counts"][verdict]) == (0, 1)
+    assert f"who wrote 1 event: the log found them {verdict}" in answer["notKnown"]
+
+
+def test_keys_taken_from_the_bundle_are_listed_as_not_known(tmp_path: Path) -> None:
+    first = entry(0, "a")
+    path = bundle(tmp_path, [first], head(1, leaf(first)))
+    (tmp_path / "brought.jwks").write_text('{"keys":[]}')
+
+    (_, without_keys), (_, with_keys) = verified(path), verified(path, "--keys", str(tmp_path / "brought.jwks"))
+
+    unknown = "whether the nodes' keys are theirs: they were taken from the bundle (--keys)"
+    assert [unknown in each["notKnown"] for each in (without_keys, with_keys)] == [True, False]

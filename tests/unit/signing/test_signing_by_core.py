@@ -23,12 +23,12 @@ from headwater.service.ingest.reading import Trust
 from headwater.signing.canonical import canonical
 from headwater.signing.facet import KNOWN_SCHEMAS, signature_facet
 from headwater.signing.keys import NodeKey, key_id
-from headwater.signing.merkle import EMPTY_ROOT
+from headwater.signing.merkle import EMPTY, EMPTY_ROOT, Growth, consistency_proof
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.entries import Entry
 from tests.support.signature_vectors import NODE_ID, Vectors, event_of
-from tests.unit.signing.test_signing_merkle import CONSISTENCY, ROOTS
+from tests.unit.signing.test_signing_merkle import CONSISTENCY, LEAVES, ROOTS
 
 KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
 TRUSTED = {KEY.key_id: KEY.public_key}
@@ -163,7 +163,16 @@ def is_consistent(old: tuple[int, bytes], new: tuple[int, bytes], proof: Sequenc
     return True
 
 
-@pytest.mark.parametrize(("old", "new", "proof"), CONSISTENCY)
+TREE = Growth(EMPTY, LEAVES)
+OTHERS = [
+    (old, new, [each.hex() for each in consistency_proof(old, new, TREE.node)])
+    for new in ROOTS
+    for old in range(1, new)
+]
+"""The proofs between all these trees, by the service's code."""
+
+
+@pytest.mark.parametrize(("old", "new", "proof"), [*CONSISTENCY, *OTHERS])
 def test_the_consistency_proofs_of_certificate_transparency_verify_and_altered_ones_do_not(
     old: int, new: int, proof: list[str]
 ) -> None:
@@ -178,6 +187,14 @@ def test_the_consistency_proofs_of_certificate_transparency_verify_and_altered_o
         assert not is_consistent((old, first), (new, second), wrong)
     for at in range(len(good)):
         assert not is_consistent((old, first), (new, second), [*good[:at], other, *good[at + 1 :]])
+
+
+def test_every_tree_is_consistent_with_the_empty_one_and_with_itself_alone() -> None:
+    root, other = bytes.fromhex(ROOTS[3]), bytes.fromhex(ROOTS[1])
+
+    assert is_consistent((0, EMPTY_ROOT), (3, root), [])
+    assert is_consistent((3, root), (3, root), [])
+    assert not is_consistent((3, other), (3, root), [])
 
 
 def test_a_smaller_tree_is_never_a_consistent_successor_of_a_larger_one() -> None:
