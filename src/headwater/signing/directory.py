@@ -20,7 +20,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from headwater.errors import InvalidInputError, UntrustedEventError
+from headwater.errors import InvalidEventError, InvalidInputError, UntrustedEventError
 from headwater.model import strict_json
 from headwater.signing.jwks import encoded_public_key, public_key
 from headwater.signing.keys import NodeKey, key_id
@@ -77,10 +77,12 @@ def read_statement(text: str) -> Statement:
     """
     try:
         return Statement.model_validate(strict_json.parse(text.encode(errors="surrogatepass")))
+    except InvalidEventError as fault:
+        raise InvalidInputError(f"statement: {str(fault).removeprefix('event: ')}") from None
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(step) for step in first["loc"]) or "statement"
-        raise InvalidInputError(f"statement.{path}: {first['msg']}") from None
+        path = ".".join(("statement", *map(str, first["loc"])))
+        raise InvalidInputError(f"{path}: {first['msg']}") from None
 
 
 def stated_key(statement: Statement) -> tuple[str, Ed25519PublicKey]:
