@@ -213,16 +213,15 @@ def _write_entries(
 
 def _complete(reader: Reader, indexes: range) -> Iterator[tuple[LoggedEvent, Seal]]:
     """The entries at these indexes, each with its leaf, once all are stored."""
-    entries, seals = list(reader.logged(indexes)), list(reader.tree.seals(indexes))
+    entries = list(reader.logged(indexes))
     found_at = [logged.log_index for logged in entries]
     missing = next((index for index, at in zip(indexes, found_at, strict=False) if index != at), None)
-    if missing is not None or len(seals) < len(entries):
-        what = f"leaf for an entry from {indexes.start} on" if missing is None else f"entry {missing}"
+    if missing is not None:
         raise UnavailableError(
-            f"the log has no {what}, but has later ones: it was removed, or the database was "
+            f"the log has no entry {missing}, but has later ones: it was removed, or the database was "
             "restored in part; restore it whole from a backup, or export the entries before it, with --to"
         )
-    return zip(entries, seals, strict=True)
+    return zip(entries, reader.tree.seals(indexes), strict=True)
 
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:

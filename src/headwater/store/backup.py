@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 
 from headwater.errors import SetupError
 from headwater.model.words import so_many
+from headwater.signing.merkle import EMPTY, Growth, leaf_hash
 from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
+from headwater.store.tree import ReadTree
 
 _PAGES: Final = 256
 """Pages copied per step: a megabyte."""
@@ -38,7 +40,7 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
     Raises:
         SetupError: there is no such database, or it is of another version; `target` is there already, or its folder is
             not; or the copy is not whole. But for the last, nothing was written.
-        UnavailableError: a segment is damaged.
+        UnavailableError: a segment is damaged, or the tree lacks a leaf.
         OSError: the disk is full, or may not be written to.
     """
     _check_source(source)
@@ -106,9 +108,23 @@ def _read_back(path: Path, advance: Advance) -> BackedUp:
                 advance("reading back", logged.log_index + 1, entries)
         if (leaves := reader.tree.size()) != entries:
             raise SetupError(f"the log has {so_many(entries, 'entry')}, but its tree has {leaves}: {_DAMAGED}")
-        tree = reader.tree.frontier(entries).root.hex()
+        root = _root(reader.tree, entries)
     files = [path, *segments_of(path).glob("*")]
-    return BackedUp(entries, tree, sum(file.stat().st_size for file in files))
+    return BackedUp(entries, root.hex(), sum(file.stat().st_size for file in files))
+
+
+def _root(tree: ReadTree, entries: int) -> bytes:
+    """The tree's root, once each leaf is known to follow from its entry's row, and the tree from its leaves."""
+    frontier = EMPTY
+    for begin in range(0, entries, _READ_EVERY):
+        end = min(begin + _READ_EVERY, entries)
+        leaves = tree.tile(0, begin, end)
+        if leaves != [leaf_hash(data) for data in tree.leaf_data(range(begin, end))]:
+            raise SetupError(f"a leaf of entries {begin} to {end} is not what the log says of its entry: {_DAMAGED}")
+        frontier = Growth(frontier, leaves).frontier
+    if frontier != tree.frontier():
+        raise SetupError(f"the head of the log's tree does not follow from its leaves: {_DAMAGED}")
+    return frontier.root
 
 
 def _remove(unfinished: Path) -> None:

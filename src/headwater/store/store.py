@@ -22,6 +22,7 @@ from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.model.edits import DELETED, FactsInOrder
 from headwater.model.facts import Fact, Target
 from headwater.model.nodes import Arrival
+from headwater.model.words import so_many
 from headwater.signing.erasure import is_left_of
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import EMPTY, Frontier, Growth
@@ -282,6 +283,11 @@ class Store(OpenStore):
             return self.growth
         if before.size != size:
             before = stored_frontier(self._writer.execute)
+            if size is not None and before.size > size:
+                raise UnavailableError(
+                    f"the log has {so_many(size, 'entry')}, but its tree {before.size:,}: the last ones were removed, "
+                    "or it was restored in part; restore it whole from a backup"
+                )
             if size is not None and before.size < size:
                 before = grown(self._writer, before, self._new_seals(range(before.size, size))).frontier
         return grown(self._writer, before, [entry.seal or _sealed(entry) for entry in new.values()])
@@ -304,9 +310,14 @@ class Store(OpenStore):
             "SELECT idx, digest, event_type, received_us, verdict, key_id, packed FROM log "
             "WHERE idx >= ? AND idx < ? ORDER BY idx"
         )
+        rows = self._writer.execute(sql, (indexes.start, indexes.stop))
+        if len(rows) != len(indexes):
+            raise UnavailableError(
+                f"the log lacks an entry from {indexes.start} on, but has later ones: was it restored in part?"
+            )
         return [
             seal(self._unpacked(log_index, digest, frame), found(*members), secrets.token_bytes(SALT_BYTES))
-            for log_index, digest, *members, frame in self._writer.execute(sql, (indexes.start, indexes.stop))
+            for log_index, digest, *members, frame in rows
         ]
 
     def _log_row(self, log_index: int, entry: Entry) -> Row:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.errors import UnavailableError
+from headwater.model.words import so_many
 from headwater.signing.leaf import Seal, leaf_data
 from headwater.signing.merkle import EMPTY, HASH_BYTES, Frontier, Growth, frontier_of, node_hash
 from headwater.store.bulk import Insert
@@ -24,17 +25,25 @@ _TREE: Final = Insert(
     "tree (id, size, frontier)", 3, "ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier"
 )
 _KEPT_NODES: Final = 4096
+_RESTORED: Final = "was it restored in part? Restore it whole from a backup"
 
 Rows = Callable[[str, Sequence[object]], Iterable[Row]]
 """Runs a query."""
 
 
 def stored_frontier(rows: Rows) -> Frontier:
-    """The stored frontier of the tree."""
+    """The stored frontier of the tree.
+
+    Raises:
+        UnavailableError: it is damaged.
+    """
     row = next(iter(rows("SELECT size, frontier FROM tree", ())), None)
     if row is None:
         return EMPTY
-    return Frontier(row[0], tuple(row[1][at : at + HASH_BYTES] for at in range(0, len(row[1]), HASH_BYTES)))
+    size, nodes = row[0], tuple(row[1][at : at + HASH_BYTES] for at in range(0, len(row[1]), HASH_BYTES))
+    if len(nodes) != size.bit_count():
+        raise UnavailableError(f"the right edge of the log's tree is not that of {so_many(size, 'entry')}: {_RESTORED}")
+    return Frontier(size, nodes)
 
 
 def grown(connection: Connection, before: Frontier, seals: Sequence[Seal]) -> Growth:
@@ -85,13 +94,16 @@ class ReadTree:
             rows = self._rows(sql, (level, begin, end))
         hashes = [row[0] for row in rows]
         if len(hashes) != end - begin:
-            raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: was it restored in part?")
+            raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: {_RESTORED}")
         return hashes
 
     def seals(self, indexes: range) -> list[Seal]:
         """What is stored of the leaves of these log entries."""
         sql = "SELECT salt, commitment, hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx"
-        return [Seal(*row) for row in self._rows(sql, (indexes.start, indexes.stop))]
+        seals = [Seal(*row) for row in self._rows(sql, (indexes.start, indexes.stop))]
+        if len(seals) != len(indexes):
+            raise UnavailableError(f"the tree lacks leaves of entries {indexes.start} to {indexes.stop}: {_RESTORED}")
+        return seals
 
     def leaf_data(self, indexes: range) -> list[bytes]:
         """The leaves of these log entries, as they are hashed."""

@@ -170,6 +170,9 @@ def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
         ("UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 150) WHERE idx = 151", "lacks entry 151, or"),
         ("DELETE FROM log WHERE idx = 160", "lacks entry 160, or"),
         ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, but its tree has 200"),
+        ("UPDATE leaf SET hash = zeroblob(32) WHERE idx = 12", "a leaf of entries 0 to 200 is not what the log says"),
+        ("UPDATE log SET verdict = 'ok' WHERE idx = 12", "a leaf of entries 0 to 200 is not what the log says"),
+        ("UPDATE tree SET frontier = zeroblob(96)", "the head of the log's tree does not follow from its leaves"),
     ],
 )
 def test_a_log_that_differs_from_what_was_received_is_reported(tmp_path: Path, edit: str, message: str) -> None:
@@ -179,6 +182,18 @@ def test_a_log_that_differs_from_what_was_received_is_reported(tmp_path: Path, e
         database.execute(edit)
 
     with pytest.raises(SetupError, match=message):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
+
+    assert not list(tmp_path.glob("*copy*"))
+
+
+def test_a_log_without_one_of_its_leaves_is_reported(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "headwater.db")) as store:
+        store.add([entry(number) for number in range(200)])
+    with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
+        database.execute("DELETE FROM leaf WHERE idx = 12")
+
+    with pytest.raises(UnavailableError, match="the tree lacks hashes 0 to 200 of level 0"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
     assert not list(tmp_path.glob("*copy*"))

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.store.copying import copy, digest
@@ -172,6 +172,17 @@ def test_a_log_that_differs_from_what_was_received_is_not_copied(tmp_path: Path,
 
     assert isinstance(result.exception, SetupError)
     assert "FROM lacks log entry 10, or its bytes are not those received" in str(result.exception)
+
+
+def test_a_log_without_one_of_its_leaves_is_not_copied(tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", [*entries()])
+    with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
+        database.execute("DELETE FROM leaf WHERE idx = 10")
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert isinstance(result.exception, UnavailableError)
+    assert "the tree lacks leaves of entries 0 to" in str(result.exception)
 
 
 @pytest.mark.parametrize("edit", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 1)", "run = NULL"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from headwater.errors import UnavailableError
+from headwater.errors import SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
@@ -57,7 +57,7 @@ def test_each_entry_has_its_leaf_in_the_order_of_the_log(store: Store) -> None:
     store.add([entry_of(parse_event(event()), "ok", "a key", 5, SALT)])
     store.add([entry(event(1)), entry(event()), entry(event(2))])
 
-    (sealed, *_) = store.tree.seals(range(4))
+    (sealed, *_) = store.tree.seals(range(3))
 
     assert sealed == seal(event(), Found("event", 5, "ok", "a key"), SALT)
     assert sealed.leaf == leaf_hash(leaf_data(sealed.commitment, Found("event", 5, "ok", "a key")))
@@ -134,16 +134,62 @@ def _opened_without_a_tree(database: str | Path) -> Store:
     return store
 
 
+def edit(database: str | Path, *statements: str) -> None:
+    """Change a database as a person could."""
+    with closing(sqlite3.connect(database) if isinstance(database, Path) else psycopg.connect(database)) as db:
+        for each in statements:
+            db.execute(each)  # type: ignore[call-overload, unused-ignore]
+        db.commit()
+
+
+def test_a_log_whose_last_entries_were_removed_takes_no_more_events(database: str | Path) -> None:
+    """Otherwise new events would have the leaves of the removed ones."""
+    with closing(open_store(database)) as before:
+        before.add([entry(raw) for raw in many(5)])
+    edit(database, "DELETE FROM log WHERE idx = 4")
+
+    with closing(open_store(database)) as store:
+        with pytest.raises(UnavailableError, match="the log has 4 entries, but its tree 5: the last ones were removed"):
+            store.add([entry(event(5))])
+
+        assert (store.size(), store.tree.size()) == (4, 5)
+
+
+def test_a_log_without_some_entries_gets_no_tree(database: str | Path) -> None:
+    with closing(_opened_without_a_tree(database)) as store:
+        store.add([entry(raw) for raw in many(5)])
+    edit(database, "DELETE FROM log WHERE idx = 3")
+
+    with pytest.raises((UnavailableError, SetupError), match="the log lacks an entry from 0 on, but has later ones"):
+        open_store(database)
+
+
+def test_leaves_that_a_tree_lacks_are_reported(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add([entry(raw) for raw in many(5)])
+        edit(database, "DELETE FROM leaf WHERE idx = 3")
+
+        with pytest.raises(UnavailableError, match="the tree lacks leaves of entries 2 to 5"):
+            store.tree.seals(range(2, 5))
+
+
+def test_a_damaged_head_of_a_tree_is_reported(database: str | Path) -> None:
+    with closing(open_store(database)) as before:
+        before.add([entry(raw) for raw in many(5)])
+    edit(database, "UPDATE tree SET frontier = substr(frontier, 1, 32)")
+
+    with pytest.raises(
+        (UnavailableError, SetupError), match="the right edge of the log's tree is not that of 5 entries"
+    ):
+        open_store(database)
+
+
 def test_an_old_service_that_appends_alongside_a_new_one_does_not_break_the_tree(
     database: str | Path,
 ) -> None:
     with closing(open_store(database)) as before:
         before.add([entry(raw) for raw in many(3)])
-    sql = "DELETE FROM leaf WHERE idx = 2", "UPDATE tree SET size = 2, frontier = substr(frontier, 1, 32)"
-    with closing(sqlite3.connect(database) if isinstance(database, Path) else psycopg.connect(database)) as db:
-        for each in sql:
-            db.execute(each)  # type: ignore[call-overload, unused-ignore]
-        db.commit()
+    edit(database, "DELETE FROM leaf WHERE idx = 2", "UPDATE tree SET size = 2, frontier = substr(frontier, 1, 32)")
 
     with closing(open_store(database)) as store:
         store.add([entry(event(5))])
