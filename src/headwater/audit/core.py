@@ -265,7 +265,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
             for entry, raw in some:
                 if (index := entry["index"]) != after:
                     report.find("inclusion", at, f"the entry at this position of the bundle has the index {index}")
-                after = index + 1 if isinstance(index, int) else after + 1
+                entry["index"], after = (index, index + 1) if isinstance(index, int) else (at, after + 1)
                 tree.add(_checked_leaf(entry, raw, report), 0)
                 at += 1
             shown = [each for each in some if "raw" in each[0]]

@@ -4,6 +4,7 @@ import json
 import zipfile
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from headwater.model.nodes import Arrival
 from headwater.model.outline import FacetSpan
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint
+from headwater.signing.directory import revocation
+from headwater.signing.keys import NodeKey
 from headwater.signing.leaf import Found, Kind, commitment, leaf_data, part, salts, seal
 from headwater.signing.merkle import leaf_hash
 from headwater.signing.note import NoteSigner
@@ -26,16 +29,24 @@ from headwater.signing.segments import facet_spans
 from tests.support.app import dataset, event
 
 LOG: Final = NoteSigner.from_seed("lineage.example.org", bytes(range(32)))
+KEY: Final = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 START_US: Final = 1_779_459_791_000_000
 """2026-05-22T14:23:11Z"""
 
 Entry = dict[str, Any]
 
 
-def entry(index: int, job: str, verdict: str = "unsigned", key_id: str | None = None, kind: Kind = "event") -> Entry:
+def entry(
+    index: int,
+    job: str,
+    verdict: str = "unsigned",
+    key_id: str | None = None,
+    kind: Kind = "event",
+    facets: Mapping[str, object] | None = None,
+) -> Entry:
     """An entry with a valid leaf, whatever verdict and kind it claims."""
     body = event(
-        run={"runId": f"0198f7d0-0000-7000-8000-{index:012d}"},
+        run={"runId": f"0198f7d0-0000-7000-8000-{index:012d}", **({} if facets is None else {"facets": facets})},
         job={"namespace": "etl", "name": job},
         outputs=[dataset("table")],
     )
@@ -71,19 +82,17 @@ def head(size: int, root: bytes, origin: str = LOG.verifier.name) -> Checkpoint:
 def bundle(folder: Path, entries: Sequence[Entry], signed: Checkpoint, left: Sequence[bytes] = ()) -> Path:
     """The bundle of the last entries under this head."""
     folding = Folding()
-    for each in (each for each in entries if "raw" in each):
-        folding.take(
-            each["type"],
-            each["raw"].encode(),
-            each["index"],
-            Arrival(each["receivedUs"], each["verdict"], each["keyId"]),
-        )
+    begin = signed.size - len(entries)
+    for index, each in enumerate(entries, begin):
+        if "raw" in each:
+            arrival = Arrival(each["receivedUs"], each["verdict"], each["keyId"])
+            folding.take(each["type"], each["raw"].encode(), index, arrival)
     parts = {
         "manifest.json": {
             "format": FORMAT,
             "madeBy": f"headwater {VERSION}",
             "logKey": str(LOG.verifier),
-            "from": signed.size - len(entries),
+            "from": begin,
             "to": signed.size,
             "size": signed.size,
             "graphOf": "entries",
@@ -234,6 +243,28 @@ def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path) -> None:
 
     assert (status, checks(answer)) == (1, [("entry", 0)])
     assert answer["findings"][0]["message"] == "it holds an invalid statement about a key"
+
+
+@pytest.mark.parametrize("index", [[], {}, "1", 1.5, None])
+def test_an_index_that_is_no_integer_is_found_and_the_entry_gets_that_of_its_position(
+    tmp_path: Path, index: object
+) -> None:
+    """Also by an entry that names a head, or whose key the entry before revoked."""
+    statement = revocation(KEY.key_id, datetime.fromtimestamp(0, UTC), "stolen", "1", datetime.fromtimestamp(0, UTC))
+    value = {"statement": statement.text, "signatures": {}, "token": "a hash"}
+    edits = edit_entry("1", START_US, None, [EditItem(("key", KEY.key_id), "revoked", value)])
+    sealed = seal(edits.raw, Found("edit", START_US, "unsigned", None), bytes(16))
+    opened = {"salt": b64encode(sealed.salt).decode(), "facets": [], "raw": edits.raw.decode()}
+    revoked = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}
+    checkpoint = {"origin": LOG.verifier.name, "size": 1, "rootHash": b64encode(bytes(32)).decode()}
+    chain = {"nodeId": "a", "epoch": "b", "sequence": 0, "previousHash": None, "lastCheckpoint": checkpoint}
+    late = entry(1, "a", "ok", KEY.key_id, facets={"headwater_chain": chain})
+    path = bundle(tmp_path, [revoked, late | {"index": index}], head(2, node_hash(sealed.leaf, leaf(late))))
+
+    status, answer = verified(path)
+
+    assert status == 1
+    assert {("inclusion", 1), ("signature", 1), ("head", 1)} <= {*checks(answer)}
 
 
 def test_a_wrong_event_type_is_found(tmp_path: Path) -> None:
