@@ -14,11 +14,12 @@ authority decides:
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import orjson
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from headwater.errors import InvalidInputError
 from headwater.model.facts import Edit
 from headwater.model.times import AFTER_ALL_US, microseconds
 from headwater.signing.directory import Statement, read_statement
@@ -77,9 +78,19 @@ class _Received(NamedTuple):
     at_us: int
 
 
+class _Value(msgspec.Struct):
+    """What an edit of a key holds, as far as it decides which keys count."""
+
+    statement: str
+    token: str | None
+
+
 def _read(edit: Edit) -> _Received:
-    value: Mapping[str, Any] = orjson.loads(edit.value)
-    return _Received(read_statement(value["statement"]), value["token"] is not None, edit.seen.first_us)
+    try:
+        value = msgspec.json.decode(edit.value, type=_Value)
+    except msgspec.MsgspecError as fault:
+        raise InvalidInputError(f"statement: {fault}") from fault
+    return _Received(read_statement(value.statement), value.token is not None, edit.seen.first_us)
 
 
 def _revocations(statements: Iterable[_Received]) -> Mapping[str, Revocation]:

@@ -233,8 +233,11 @@ def test_an_unknown_kind_is_found(tmp_path: Path) -> None:
     assert (status, checks(answer)) == (1, [("entry", 0)])
 
 
-def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path) -> None:
-    edits = edit_entry("1", START_US, None, [EditItem(("key", "node:a"), "revoked", {"reason": "stolen"})])
+@pytest.mark.parametrize(
+    "value", [{"reason": "stolen"}, "stolen", None, *({"statement": each, "token": None} for each in ("", 5, [], {}))]
+)
+def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path, value: object) -> None:
+    edits = edit_entry("1", START_US, None, [EditItem(("key", "node:a"), "revoked", value)])
     sealed = seal(edits.raw, Found("edit", START_US, "unsigned", None), bytes(16))
     opened = {"salt": b64encode(sealed.salt).decode(), "facets": [], "raw": edits.raw.decode()}
     forged = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}
