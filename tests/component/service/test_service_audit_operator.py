@@ -242,10 +242,13 @@ def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path, value: ob
     opened = {"salt": b64encode(sealed.salt).decode(), "facets": [], "raw": edits.raw.decode()}
     forged = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}
 
-    status, answer = verified(bundle(tmp_path, [forged], head(1, sealed.leaf)))
+    late = entry(1, "a", "ok", "node:a")
 
-    assert (status, checks(answer)) == (1, [("entry", 0)])
-    assert answer["findings"][0]["message"] == "it holds an invalid statement about a key"
+    status, answer = verified(bundle(tmp_path, [forged, late], head(2, node_hash(sealed.leaf, leaf(late)))))
+
+    assert (status, checks(answer)) == (1, [("signature", 1), ("entry", 0)])
+    assert answer["findings"][1]["message"] == "it holds an invalid statement about a key"
+    assert any("whether 1 event came before the key 'node:a' was revoked" in each for each in answer["notKnown"])
 
 
 @pytest.mark.parametrize("index", [[], {}, "1", 1.5, None])
