@@ -348,7 +348,7 @@ class Store(OpenStore):
             self._restore_raw(log_index)
             with self._backlog.transaction(is_acknowledged=True):
                 (recorded_at,), new = self._append([entry])
-                growth = self._grown(new)
+                self._grown(new)
                 digest = sha256(raw).digest()
                 self._writer.execute(
                     "UPDATE log SET packed = ?, digest = ? WHERE idx = ?", (packed(raw), digest, log_index)
@@ -361,7 +361,6 @@ class Store(OpenStore):
                     self.known_segments.sweep()
                 self._rewrite_segment(log_index)
             self._writer.forget_freed()  # before the facts are derived again, which takes minutes
-            self.growth = growth
             self.content.cache_clear()
             self._begin()
             return recorded_at

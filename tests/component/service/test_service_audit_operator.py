@@ -234,7 +234,15 @@ def test_an_unknown_kind_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [{"reason": "stolen"}, "stolen", None, *({"statement": each, "token": None} for each in ("", 5, [], {}))]
+    "value",
+    [
+        {"reason": "stolen"},
+        "stolen",
+        None,
+        {"statement": "", "token": None},
+        {"statement": 5, "token": None},
+        {"statement": {}, "token": None},
+    ],
 )
 def test_an_edit_of_a_key_without_a_statement_is_found(tmp_path: Path, value: object) -> None:
     edits = edit_entry("1", START_US, None, [EditItem(("key", "node:a"), "revoked", value)])
