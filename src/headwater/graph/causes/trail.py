@@ -55,13 +55,18 @@ class _Next(NamedTuple):
         return bool(self.path) and self.path[-1].by == "whole"
 
     def also_for(self, other: "_Next") -> "_Next":
-        """This run, to be visited also for the outputs or columns for which another path leads here."""
-        known, was_before = self.wanted, self.was_before and other.was_before
+        """This run, to be visited also for what matters by another path that leads here: outputs, columns, changes."""
+        both = self._replace(
+            news=self.news.union(other.news),
+            was_read=self.was_read and other.was_read,
+            was_before=self.was_before and other.was_before,
+        )
+        known = self.wanted
         outputs = None if self.outputs is None or other.outputs is None else self.outputs | other.outputs
         if outputs is None or known is None or other.wanted is None:
-            return self._replace(outputs=outputs, wanted=None, was_before=was_before)
+            return both._replace(outputs=outputs, wanted=None)
         also = {name: known.get(name, frozenset()) | columns for name, columns in other.wanted.items()}
-        return self._replace(outputs=outputs, wanted={**known, **also}, was_before=was_before)
+        return both._replace(outputs=outputs, wanted={**known, **also})
 
 
 class Trail(NamedTuple):
@@ -171,9 +176,10 @@ def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf
 
 def _visit(history: History, here: _Next) -> Visit:
     run, path, outputs, wanted, news, was_read, awaited_us, _, was_before = here
-    record = history.record(run.run_id)
+    record, at_us = history.record(run.run_id), read_at_us(history, run)
     if history.is_stream(run.job) and news.until_us < run.last_us:
-        record = history.record_then(run.run_id, news.until_us)  # later reports are of data not read yet
+        at_us = news.until_us  # what it read and reported later is not in the data that was read
+        record = history.record_then(run.run_id, at_us)
     columns = None if wanted is None else columns_above(history, wanted)
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
@@ -182,7 +188,7 @@ def _visit(history: History, here: _Next) -> Visit:
     names, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
     if parts is not None:
         names &= parts.read
-    read = Read(run, read_at_us(history, run), known, earlier)
+    read = Read(run, at_us, known, earlier)
     feeds = tuple(_feeds(history, record, names, None if wanted is None else columns, read))
     handovers = () if parts is not None else tuple(_handovers(history, read))
     sources = (*handovers, *_child_runs(history, here), *_missing_parts(history, here, feeds))

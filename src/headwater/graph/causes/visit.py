@@ -86,6 +86,10 @@ class Window(NamedTuple):
         """Whether the time lies in the interval."""
         return self.after_us < time_us <= self.until_us
 
+    def union(self, other: "Window") -> "Window":
+        """From the earlier beginning to the later end."""
+        return Window(min(self.after_us, other.after_us), max(self.until_us, other.until_us))
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:

@@ -1,0 +1,58 @@
+"""Root causes upstream of a stream: it goes on while others read what it has written so far."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.component.service.test_service_root_cause import ask, found
+from tests.support.app import Body, dataset, event, facet, post, served
+from tests.support.days import COLUMNS, at, run, written
+
+STREAM = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """A stream from raw into events that began on day 1."""
+    with served(tmp_path) as client:
+        post(client, streamed("START", at(1, 0)))
+        yield client
+
+
+def streamed(kind: str, time: str, **columns: str) -> Body:
+    about = {"run": {"runId": "flow"}, "job": {"namespace": "etl", "name": "flow", "facets": STREAM}}
+    output = written("events", columns=columns or COLUMNS)
+    return event(eventType=kind, eventTime=time, inputs=[dataset("raw")], outputs=[output], **about)
+
+
+def test_what_a_stream_took_in_after_it_was_read_is_no_finding_for_the_reader(client: TestClient) -> None:
+    for day in (5, 6, 7):
+        post(client, *run("load", day), streamed("RUNNING", at(day, 2)))
+        post(client, *run("count", day, hour=3, inputs=[dataset("events")], outputs=[dataset("counted")]))
+    before = ask(client, "dataset:lake:counted")
+    post(client, *run("load", 8, outputs=[written("raw", columns={"id": "int"})]), *run("load", 9, state="FAIL"))
+    post(client, streamed("RUNNING", at(9, 2)))
+
+    answer = ask(client, "dataset:lake:counted")
+
+    assert (found(answer), answer["lookedAt"]) == ([], before["lookedAt"])
+    assert ("failed-run", "load", 1) in found(ask(client, "dataset:lake:events"))
+
+
+@pytest.mark.parametrize(("early", "late"), [("one", "other"), ("other", "one")])
+def test_of_two_readers_of_a_stream_the_later_one_has_read_the_change(
+    client: TestClient, early: str, late: str
+) -> None:
+    for day in (5, 6, 7):
+        post(client, streamed("RUNNING", at(day, 1)))
+        post(client, *run(early, day, hour=2, inputs=[dataset("events")], outputs=[dataset(early)]))
+        post(client, streamed("RUNNING", at(day, 3), **(COLUMNS if day < 7 else {"id": "int"})))
+        post(client, *run(late, day, hour=4, inputs=[dataset("events")], outputs=[dataset(late)]))
+        post(client, *run("join", day, hour=5, inputs=[dataset("one"), dataset("other")], outputs=[dataset("both")]))
+
+    answer = ask(client, "dataset:lake:both")
+
+    assert found(answer) == [("schema-change", "events", 2)]
+    assert answer["findings"][0]["words"] == "events: lost amount"
