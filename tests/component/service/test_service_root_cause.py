@@ -534,6 +534,16 @@ def test_a_jump_in_rows_is_found_furthest_up_first(client: TestClient) -> None:
     )
 
 
+@pytest.mark.parametrize("rows", [-1, 10**400], ids=["negative", "huge"])
+def test_an_impossible_number_of_rows_is_unknown(client: TestClient, rows: int) -> None:
+    post(client, *run("load", 5, outputs=[written("raw", rows=rows)]))
+    for day in (6, 7, 8):
+        post(client, *run("load", day, outputs=[written("raw", rows=1000)]))
+    post(client, *run("load", 9, outputs=[written("raw", rows=rows)]))
+
+    assert ask(client, "dataset:lake:raw")["findings"] == []
+
+
 def test_changed_sql_is_found_and_white_space_is_no_change(client: TestClient) -> None:
     for day, query in ((5, "SELECT id, amount FROM raw"), (6, "SELECT  id,\n amount FROM raw"), (7, "SELECT 1")):
         post(client, *run("load", day), *run("clean", day, job_facets={"sql": facet(query=query)}), *run("report", day))

@@ -48,6 +48,8 @@ _OF_RUN: Final = (
     SparkExceptionFacet,
 )
 """Facets of a run or its job that the rules need."""
+_POSSIBLE: Final = range(2**63)
+"""Numbers of rows: producers that do not know it report -1."""
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
 _OF_DATASET: Final = (SchemaFacet, VersionFacet, LifecycleStateChangeFacet, *_COUNTS)
 _OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
@@ -338,7 +340,7 @@ class _FacetsOfEnd:
     def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:
         for last, kind in product((self._own, self._facets), _COUNTS):
             facet: ParsedFacet[Any] | None = last.read(kind, readings)
-            if facet is not None and isinstance(rows := facet.view.row_count, int):
+            if facet is not None and isinstance(rows := facet.view.row_count, int) and rows in _POSSIBLE:
                 yield rows, facet.event
 
 
