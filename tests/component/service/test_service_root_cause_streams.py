@@ -56,3 +56,28 @@ def test_of_two_readers_of_a_stream_the_later_one_has_read_the_change(
 
     assert found(answer) == [("schema-change", "events", 2)]
     assert answer["findings"][0]["words"] == "events: lost amount"
+
+
+@pytest.mark.parametrize(("bad_day", "is_found"), [(2, False), (26, False), (27, True), (28, False)])
+def test_a_check_by_another_job_counts_if_it_read_what_was_news_for_the_streams_reader(
+    client: TestClient, bad_day: int, is_found: bool
+) -> None:
+    for day in range(1, 29):
+        checked = facet(assertions=[{"assertion": "not_null", "column": "amount", "success": day != bad_day}])
+        inputs = [dataset("events", dataQualityAssertions=checked)]
+        post(client, streamed("RUNNING", at(day, 1)), *run("check", day, hour=2, inputs=inputs, outputs=[]))
+        if day < 28:
+            post(client, *run("count", day, hour=2, inputs=[dataset("events")], outputs=[dataset("counted")]))
+
+    answer = ask(client, "dataset:lake:counted", run="count-27")
+
+    assert found(answer) == ([("failed-check", "events", 1)] if is_found else [])
+
+
+def test_a_check_before_the_first_read_of_a_stream_counts(client: TestClient) -> None:
+    checked = facet(assertions=[{"assertion": "not_null", "column": "amount", "success": False}])
+    inputs = [dataset("events", dataQualityAssertions=checked)]
+    post(client, streamed("RUNNING", at(5, 2)), *run("check", 5, hour=2, inputs=inputs, outputs=[]))
+    post(client, *run("count", 5, hour=3, inputs=[dataset("events")], outputs=[dataset("counted")]))
+
+    assert found(ask(client, "dataset:lake:counted")) == [("failed-check", "events", 1)]

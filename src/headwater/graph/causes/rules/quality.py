@@ -8,10 +8,11 @@ from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
-from headwater.graph.causes.visit import Visit
+from headwater.graph.causes.visit import Visit, Window
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
+from headwater.model.times import AFTER_ALL_US
 
 _ERROR: Final = 0.8
 _WARNING: Final = 0.4
@@ -110,21 +111,26 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
 
 
 def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Record]:
-    """Runs of other jobs that read the run's output before it was written again."""
-    written_us = visit.run.started_us
-    until_us = min(
-        (
-            run.started_us
-            for job in history.writers(name)
-            for run in history.runs_of(job)
-            if run.state == "COMPLETED" and name in run.writes and run.started_us > written_us
-        ),
-        default=None,
+    """Runs of other jobs that read the run's output before it was written again; the newest, if there are many."""
+    begun_us = visit.run.started_us
+    written_us = (
+        run.started_us
+        for job in history.writers(name)
+        for run in history.runs_of(job)
+        if run.state == "COMPLETED" and name in run.writes and run.started_us > begun_us
     )
+    until_us = min(written_us, default=AFTER_ALL_US)
+    news = visit.news if visit.path and history.is_stream(visit.run.job) else None  # a stream writes on
     found: list[RunSummary] = []
     for job in history.readers(name):
         if job != visit.run.job:
-            runs = [run for run in history.runs_of(job) if name in run.reads and run.started_us >= written_us]
-            found += [run for run in runs if until_us is None or run.started_us < until_us]
-    for run in sorted(found, key=lambda run: (run.started_us, run.run_id))[:_MOST_CHECKERS]:
+            runs = [run for run in history.runs_of(job) if name in run.reads and begun_us <= run.started_us < until_us]
+            found += [run for run in runs if news is None or _is_news(news, run, reads_on=history.is_stream(job))]
+    for run in sorted(found, key=lambda run: (-run.started_us, run.run_id))[:_MOST_CHECKERS]:
         yield history.record(run.run_id)
+
+
+def _is_news(news: Window, checker: RunSummary, *, reads_on: bool) -> bool:
+    """Whether what a job read of a stream's output was news for the reader; all is, if that read it the first time."""
+    is_first = news.after_us >= news.until_us
+    return checker.started_us <= news.until_us and (is_first or reads_on or checker.started_us > news.after_us)
