@@ -433,6 +433,19 @@ def declared(day: str, **facets: object) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
 
 
+def test_a_facet_has_its_value_however_large_its_numbers(client: TestClient) -> None:
+    post(client, at(MONDAY, "first"))
+    post(
+        client, at(TUESDAY, "second", job={"namespace": "etl", "name": "load", "facets": {"limits": facet(rows=2**80)}})
+    )
+
+    between_times = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z")
+    between_runs = get(client, "/api/v1/diff?fromRun=first&toRun=second")
+
+    for answer in (between_times, between_runs):
+        assert [each["after"] for each in answer["changes"] if each["facet"] == "limits"] == [{"rows": 2**80}]
+
+
 def test_a_declared_facet_went_with_the_declaration_that_omits_it(client: TestClient) -> None:
     owners = facet(owners=[{"name": "ada"}])
     post(client, declared(MONDAY, ownership=owners, schema=schema("id")))

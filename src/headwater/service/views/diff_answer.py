@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from headwater.graph.diff.compare import Change, Element, Kind
 from headwater.graph.diff.event_content import EventContent
+from headwater.model.facet_texts import sorted_json
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
 from headwater.service.shapes import diff as shapes_diff
@@ -70,6 +73,8 @@ def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a fac
             return [{"name": name, "type": kind} for name, kind in value]
         case "columnEdge":
             return [{"type": kind, "subtype": subtype, "masking": masking} for kind, subtype, masking in value]
+        case kind if kind in FACETS:
+            return orjson.Fragment(sorted_json(value))
     return value
 
 
