@@ -437,6 +437,28 @@ def test_a_change_reaches_jobs_that_take_data_from_jobs(client: TestClient) -> N
     assert {short(each["id"]) for each in of_job["reached"]} == {"job board", "job score", "job alarm", "alerts"}
 
 
+def test_a_deleted_job_that_takes_data_from_a_job_is_not_reached(client: TestClient) -> None:
+    body = ran("score", "r-score", 7, [], [dataset("scores")])
+    body["job"]["facets"] = {"lineage": data_from_job("average", "score")}
+    post(client, body)
+    assert client.delete("/api/v1/namespaces/etl/jobs/score").status_code == 200
+
+    answer = get(client, "/api/v1/impact?nodeId=job:etl:average")
+
+    assert [short(each["id"]) for each in answer["reached"]] == ["job board"]
+
+
+def test_a_declared_job_with_column_lineage_is_reached_only_by_the_columns_it_names(client: TestClient) -> None:
+    lineage = columns([], shown=[source("delays", "carrier", "DIRECT", "IDENTITY")])
+    body = ran("show", "r-show", 7, [dataset("delays")], [dataset("shown", columnLineage=lineage)])
+    post(client, {member: value for member, value in body.items() if member not in ("run", "eventType")})
+
+    reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
+
+    assert [each.get("job show") for each in reached] == ["breaks", None]
+    assert [each.get("shown") for each in reached] == ["breaks", None]
+
+
 def test_a_drop_of_a_dataset_breaks_all_its_readers(client: TestClient) -> None:
     answer = ask(client, change="drop")
 

@@ -1023,6 +1023,26 @@ def test_a_run_reached_by_two_paths_is_followed_for_both(client: TestClient) -> 
     assert ("failed-run", "name") in {(kind, name) for kind, name, _ in found(answer)}
 
 
+@pytest.mark.parametrize(("column", "score"), [("one", 0.85), ("two", 0.85), ("three", 0.255)])
+def test_of_a_run_reached_by_two_paths_the_columns_of_both_matter(
+    client: TestClient, column: str, score: float
+) -> None:
+    columns = dict.fromkeys(("one", "two", "three"), "int")
+    for day, changes in ((5, {}), (6, {column: "string"})):
+        post(client, *run("load", day, outputs=[written("raw", columns={**columns, **changes})]))
+        for name in ("one", "two"):
+            copied = dataset(f"of_{name}", columnLineage=lineage(value=("raw", name)))
+            post(client, *run(f"copy_{name}", day, hour=2, inputs=[dataset("raw")], outputs=[copied]))
+        sources = [{"namespace": "lake", "name": f"of_{name}", "field": "value"} for name in ("one", "two")]
+        summed = dataset("summed", columnLineage=facet(fields={"total": {"inputFields": sources}}))
+        inputs = [dataset("of_one"), dataset("of_two")]
+        post(client, *run("sum", day, hour=3, inputs=inputs, outputs=[summed]))
+
+    (finding,) = ask(client, "dataset:lake:summed", column="total")["findings"]
+
+    assert (finding["nodeId"], finding["score"]) == ("dataset:lake:raw", score)
+
+
 def test_a_job_that_passes_data_on_without_a_dataset_is_looked_at(client: TestClient) -> None:
     ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in ("score", "features")]
     facets = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}

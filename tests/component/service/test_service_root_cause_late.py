@@ -70,6 +70,13 @@ def test_a_reader_that_runs_twice_reads_the_same_and_nothing_is_missing(client: 
     assert found(ask(client, 8, hour=10)) == []
 
 
+def test_a_missed_night_is_no_finding_for_a_weekly_reader_which_has_new_data_all_the_same(client: TestClient) -> None:
+    weeks = [7 * week for week in range(6)]
+    send(client, *loads(day for day in range(36) if day != weeks[-1]), *reports(weeks))
+
+    assert found(ask(client, weeks[-1])) == []
+
+
 def test_a_run_in_progress_is_not_missing(client: TestClient) -> None:
     late = ran("load", 8 * DAY + 2.9, [read("source")], [dataset("raw")], minutes=60)
     send(client, *loads(range(8)), late, *reports(range(9)))

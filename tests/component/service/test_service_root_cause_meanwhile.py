@@ -111,6 +111,32 @@ def test_faulty_data_of_one_run_scores_less_where_the_last_run_overwrote_it(
     assert first(ask(client)) == (kind, score, f"load-{BAD}")
 
 
+LAST = (DAYS - 1) * DAY + 5
+"""The hour of the last run before the last read."""
+
+
+@pytest.mark.parametrize(
+    ("bad", "overwriting", "day", "score"),
+    [
+        (BAD, BAD - 1, 3, 0.8),
+        (BAD, BAD + 1, 3, 0.8),
+        (BAD, LAST, 3, 0.4),
+        (LAST, LAST, 3, 0.8),
+        (BAD - DAY, LAST, 2, 0.8),
+    ],
+)
+def test_only_the_last_run_before_the_read_decides_whether_faulty_data_was_overwritten(
+    client: TestClient, bad: int, overwriting: int, day: int, score: float
+) -> None:
+    events = all_of((bad, {"is_well": False}))
+    for each in events:
+        if each["run"]["runId"] == f"load-{overwriting}":
+            each["outputs"][0]["facets"]["lifecycleStateChange"] = facet(lifecycleStateChange="OVERWRITE")
+    batch(client, events)
+
+    assert first(ask(client, run=f"report-{day * DAY + 5.5:g}")) == ("failed-check", score, f"load-{bad}")
+
+
 def test_without_a_fault_between_two_reads_nothing_is_found(client: TestClient) -> None:
     batch(client, all_of())
 
