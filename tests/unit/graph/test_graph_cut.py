@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from operator import attrgetter
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,6 +150,22 @@ def test_an_edges_times_include_a_declaration_that_was_replaced_since() -> None:
     assert cut.jobs[load].writes[orders].seen.first_us == BEGIN_US
 
 
+@pytest.mark.parametrize("texts", [("one", "other", "one"), ("other", "one", "other")])
+def test_of_two_reports_at_one_time_a_past_has_the_one_that_counts_although_the_other_came_again(
+    texts: tuple[str, str, str],
+) -> None:
+    orders = DatasetId("lake", "load")
+    log = [
+        _event(f"run {number}", "load", 2 * (number // 2), documentation={"description": text})
+        for number, text in enumerate(texts)
+    ]
+
+    for in_order in permutations(log):
+        cut = cut_of(graph_of(facts_of(in_order)), in_order, BEGIN_US)
+
+        assert cut.digests_of(orders) == graph_of(facts_of(log[:2])).digests_of(orders)
+
+
 def _dataset_event(name: DatasetId, second: int, facets: Mapping[str, object]) -> bytes:
     members = {"producer": "https://example.org", "dataset": {**name._asdict(), "facets": facets}}
     return json.dumps({"eventTime": f"2026-05-22T14:23:0{second}Z", **members}).encode()
@@ -158,9 +176,9 @@ def _symlink(name: DatasetId) -> Mapping[str, object]:
     return {"symlinks": {**producer, "identifiers": [{"type": "OTHER", **name._asdict()}]}}
 
 
-def _event(run_id: str, job: str, second: int) -> bytes:
+def _event(run_id: str, job: str, second: int, **facets: object) -> bytes:
     return (
         f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:0{second}Z", "producer": "https://example.org",'
         f'"run": {{"runId": "{run_id}"}}, "job": {{"namespace": "etl", "name": "{job}"}},'
-        f'"outputs": [{{"namespace": "lake", "name": "{job}"}}]}}'
+        f'"outputs": [{{"namespace": "lake", "name": "{job}", "facets": {json.dumps(facets)}}}]}}'
     ).encode()

@@ -288,6 +288,14 @@ def test_a_declared_entry_about_another_job_is_removed_with_the_declaration() ->
     assert not graph(declared, replaced).jobs[OTHER].is_known
 
 
+def test_a_dataset_named_only_in_an_entry_about_another_job_is_there_as_long_as_the_declaration() -> None:
+    declared = job_event(0, entries({**job("other"), "inputs": [source("a")]}))
+
+    shown = [set(graph(*events).shown_datasets()) for events in ([declared], [declared, job_event(1, {})])]
+
+    assert shown == [{DatasetId("lake", "a")}, set()]
+
+
 def test_an_event_without_its_parent_facet_makes_no_new_job_even_with_lineage() -> None:
     parent = {"run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}
     with_parent = run_event(0)
