@@ -135,6 +135,24 @@ def test_a_rename_that_failed_in_one_run_and_completed_in_another_counts(client:
     assert [each["name"] for each in names] == ["new", "old"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_rename_that_a_dataset_event_reports_counts_although_a_run_failed(client: TestClient, order: int) -> None:
+    failed = [ran("w", 1, outputs=[dataset("old")]), *renaming("START", "FAIL")]
+    about = {member: value for member, value in failed[0].items() if member in ("producer", "schemaURL")}
+    declared = about | {
+        "eventTime": "2026-05-22T14:23:40Z",
+        "dataset": dataset("new", lifecycleStateChange=RENAMED),
+    }
+    post(client, *[*failed, declared][::order])
+
+    now, then = (
+        get(client, f"/api/v1/identity?namespace=lake&name=old{at}")["names"]
+        for at in ("", "&asOf=2026-05-22T14:23:39Z")
+    )
+
+    assert [[each["name"] for each in names] for names in (now, then)] == [["new", "old"], ["old"]]
+
+
 def test_names_joined_by_other_evidence_stay_joined_if_a_rename_failed(client: TestClient) -> None:
     linked = facet(identifiers=[{"namespace": "lake", "name": "old", "type": "TABLE"}])
     post(client, ran("w", 1, outputs=[dataset("new", symlinks=linked)]), *renaming("START", "FAIL"))
