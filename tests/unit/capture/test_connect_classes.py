@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from headwater.capture.connect.classes import deciding_properties, external_datasets, kind_of, left_open
+from headwater.capture.connect.classes import deciding_properties, external_datasets, kind_of, why_unknown
 from headwater.capture.connect.lifecycle import Lifecycles
 from headwater.capture.connect.records import Configured
 from headwater.model.names import DatasetId
@@ -639,6 +639,11 @@ OF_REGION = {
 }
 
 
+SHORT = {"transforms.r.regex": r"([^.]+)\.([^.]+)\.([^.]+)", "transforms.r.replacement": "$3"}
+"""Leaves only the table's name of a topic of Debezium."""
+OWN_TRANSFORM = {"transforms": "own", "transforms.own.type": "com.example.Own"}
+
+
 @pytest.mark.parametrize(
     ("properties", "topic", "unknown_settings"),
     [
@@ -684,7 +689,8 @@ def test_a_dataset_named_by_a_config_provider_is_unknown(
     datasets = external_datasets(properties, [topic])
 
     assert datasets.get(topic, []) == []
-    assert left_open(properties, datasets) == unknown_settings
+    assert why_unknown(properties, [topic], datasets) == f"a config provider supplies {', '.join(unknown_settings)}"
+    assert why_unknown(properties, [], {}) is None
 
 
 @pytest.mark.parametrize(
@@ -714,11 +720,32 @@ def test_other_values_of_a_config_provider_hide_no_dataset(
     datasets = external_datasets(properties, [topic])
 
     assert [place.id for place in datasets[topic]] == expected
-    assert left_open(properties, datasets) == []
+    assert why_unknown(properties, [topic], datasets) is None
 
 
-SHORT = {"transforms.r.regex": r"([^.]+)\.([^.]+)\.([^.]+)", "transforms.r.replacement": "$3"}
-"""Leaves only the table's name of a topic of Debezium."""
+def test_the_tables_of_an_iceberg_sink_are_known_behind_any_transform() -> None:
+    datasets = external_datasets({**ICEBERG, **OWN_TRANSFORM}, ["orders"])
+
+    assert [place.id.name for place in datasets["orders"]] == ["warehouse/sales.db/orders"]
+
+
+@pytest.mark.parametrize(
+    ("properties", "topic", "reason"),
+    [
+        ({**JDBC_SOURCE, "query": "EXEC x"}, "pg-", "no table can be read from query"),
+        ({**JDBC_SOURCE, "query": "SELECT * FROM orders"}, "pg-", None),
+        (DEBEZIUM_POSTGRES | ROUTED | SHORT, "orders", "the topics may have been renamed by transforms.r"),
+        (DEBEZIUM_POSTGRES | ROUTED | SHORT | {"table.include.list": "public.orders"}, "heartbeat", None),
+        (DEBEZIUM_POSTGRES, "heartbeat", None),
+        ({**S3, **OWN_TRANSFORM}, "orders", "the topics may have been renamed by transforms.own"),
+        ({**ICEBERG, **OWN_TRANSFORM}, "orders", None),
+        ({"connector.class": "com.example.Source", **OWN_TRANSFORM}, "orders", None),
+    ],
+)
+def test_why_no_dataset_is_known_is_reported(properties: dict[str, str], topic: str, reason: str | None) -> None:
+    assert why_unknown(properties, [topic], external_datasets(properties, [topic])) == reason
+
+
 LOGICAL = {
     "transforms": "r",
     "transforms.r.type": "io.debezium.transforms.ByLogicalTableRouter",

@@ -95,19 +95,26 @@ def routed_topic(properties: Properties, topic: str) -> str | None:
     return topic
 
 
+def hides_topics(properties: Properties) -> bool:
+    """Whether the topic's name after the transforms is unknown, whatever it was before."""
+    return any(transform is None or transform.kind == "TimestampRouter" for transform in _chain(properties))
+
+
 def renames_topics(properties: Properties) -> bool:
     """Whether transforms may change the topic name that a source gave its records."""
-    return any(transform is None or transform.kind in _ROUTERS for transform in _chain(properties))
+    return bool(routers(properties))
+
+
+def routers(properties: Properties) -> list[str]:
+    """The transforms that may change a topic's name, such as `transforms.route`."""
+    chain = zip(_names(properties), _chain(properties), strict=True)
+    return [f"transforms.{name}" for name, each in chain if each is None or each.kind in _ROUTERS]
 
 
 def routers_left_open(properties: Properties) -> list[str]:
     """The properties that decide a topic's name after the transforms and that config providers fill in."""
-    routers = [
-        f"transforms.{name}."
-        for name, transform in zip(_names(properties), _chain(properties), strict=True)
-        if transform is None or transform.kind in _ROUTERS
-    ]
-    properties_used = ("transforms", *(name for name in properties if name.startswith(tuple(routers))))
+    prefixes = tuple(f"{router}." for router in routers(properties))
+    properties_used = ("transforms", *(name for name in properties if name.startswith(prefixes)))
     return [name for name in properties_used if is_left_open(properties.get(name))]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.capture.connect import debezium, document_datasets, file_datasets, table_datasets
-from headwater.capture.connect.chain import renames_topics, routed_topic, routers_left_open
+from headwater.capture.connect.chain import hides_topics, renames_topics, routed_topic, routers, routers_left_open
 from headwater.capture.connect.commits import ICEBERG_SINKS
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.records import Properties, is_left_open, listed
@@ -53,6 +53,8 @@ def external_datasets(properties: Properties, topics: Sequence[str]) -> Datasets
     if known.kind == "source":
         is_hidden = known.is_by_topic and not properties.get("query") and renames_topics(properties)
         return _found_by_list(known, properties, topics) if is_hidden else _found(known, properties, topics)
+    if not known.is_by_topic:
+        return _found(known, properties, topics)
     routed = {topic: name for topic in topics if (name := routed_topic(properties, topic)) is not None}
     found = _found(known, properties, [*routed.values()])
     return {topic: found[name] for topic, name in routed.items() if name in found}
@@ -78,13 +80,30 @@ def dead_letter_topic(properties: Properties) -> str | None:
     return topic if topic and not is_left_open(topic) and kind_of(properties) == "sink" else None
 
 
-def left_open(properties: Properties, found: DatasetsByTopic) -> list[str]:
-    """The properties that a config provider fills in, so that no dataset could be found."""
+def why_unknown(properties: Properties, topics: Sequence[str], found: DatasetsByTopic) -> str | None:
+    """Why no dataset of a connector of a known class can be found, by the names of its properties; None otherwise.
+
+    The reason does not depend on the topics: a connector's first topic may be one of heartbeats, without a dataset.
+    """
     known = _CLASSES.get(properties.get("connector.class", ""))
-    if known is None or any(found.values()):
-        return []
+    if known is None or not topics or any(found.values()):
+        return None
     names = [name for name in (*known.properties, known.address) if is_left_open(properties.get(name))]
-    return names + (routers_left_open(properties) if known.kind == "sink" else [])
+    names += routers_left_open(properties) if known.kind == "sink" and known.is_by_topic else []
+    if names:
+        return f"a config provider supplies {', '.join(names)}"
+    if properties.get("query") and "query" in known.properties:
+        return "no table can be read from query"
+    if known.is_by_topic and _is_hidden(known, properties):
+        return f"the topics may have been renamed by {', '.join(routers(properties))}"
+    return None
+
+
+def _is_hidden(known: ConnectorClass, properties: Properties) -> bool:
+    """Whether transforms hide which topic is of which dataset."""
+    if known.kind == "sink" or not renames_topics(properties):
+        return hides_topics(properties)
+    return all(routed_topic(properties, topic) is None for topic in known.listed_topics(properties))
 
 
 def fields_written(properties: Properties) -> frozenset[str] | None:
@@ -178,7 +197,7 @@ _MIRROR: Final = (
 )
 
 _FILE_SOURCE: Final = ConnectorClass("source", file_datasets.file, ("file",), others=("topic",), is_by_topic=False)
-_FILE_SINK: Final = ConnectorClass("sink", file_datasets.file, ("file",))
+_FILE_SINK: Final = ConnectorClass("sink", file_datasets.file, ("file",), is_by_topic=False)
 _JDBC_FROM: Final = ConnectorClass(
     "source",
     table_datasets.jdbc_source,
@@ -188,7 +207,11 @@ _JDBC_FROM: Final = ConnectorClass(
 )
 _JDBC_TO: Final = ConnectorClass("sink", table_datasets.jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS)
 _ICEBERG_TO: Final = ConnectorClass(
-    "sink", table_datasets.iceberg, _ICEBERG, others=("iceberg.catalog.uri", "iceberg.control.topic")
+    "sink",
+    table_datasets.iceberg,
+    _ICEBERG,
+    others=("iceberg.catalog.uri", "iceberg.control.topic"),
+    is_by_topic=False,
 )
 _AIVEN_S3_TO: Final = ConnectorClass("sink", file_datasets.aiven_s3, _AIVEN_S3)
 

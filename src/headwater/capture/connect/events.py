@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import dead_letter_topic, external_datasets, fields_written, kind_of, left_open
+from headwater.capture.connect.classes import dead_letter_topic, external_datasets, fields_written, kind_of, why_unknown
 from headwater.capture.connect.connectors import Commit, RunUpdate
 from headwater.capture.connect.datasets import DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.debezium import table_columns
@@ -57,13 +57,13 @@ def event_of(update: RunUpdate, context: ClusterContext) -> bytes:
     else:
         _add_sources(topics, external, update, context)
         inputs, outputs = others, topics
-    unknown = left_open(update.properties, external) if update.topics else []
+    reason = why_unknown(update.properties, update.topics, external)
     return run_event(
         update.state,
         datetime.fromtimestamp(update.time_ms / 1000, UTC),
         update.run_id,
         JobId(context.namespace, update.connector),
-        run_facets={**_run_facets(update, context), **_gaps(unknown)},
+        run_facets={**_run_facets(update, context), **_gap(reason)},
         job_facets={"jobType": _job_type(context.heartbeat_s)},
         inputs=inputs,
         outputs=outputs,
@@ -134,11 +134,10 @@ def _run_facets(update: RunUpdate, context: ClusterContext) -> Facets:
     return facets
 
 
-def _gaps(unknown: Sequence[str]) -> Facets:
-    if not unknown:
+def _gap(reason: str | None) -> Facets:
+    if reason is None:
         return {}
-    message = f"the datasets other than topics are unknown: a config provider supplies {', '.join(unknown)}"
-    errors = [{"errorMessage": message}]
+    errors = [{"errorMessage": f"the datasets other than topics are unknown: {reason}"}]
     return {"extractionError": facet("1-1-2/ExtractionErrorRunFacet", totalTasks=1, failedTasks=1, errors=errors)}
 
 
