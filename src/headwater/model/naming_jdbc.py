@@ -23,13 +23,15 @@ class _Dialect(NamedTuple):
     default_schema: str | None = None
     fold: Callable[[str], str] = str
     """Folds the case of an unquoted name as the database does."""
+    is_schema_optional: bool = False
+    """Whether two dots stand for the default schema: `shop..orders`."""
 
 
 _DIALECTS: Mapping[str, _Dialect] = {
     "postgresql": _Dialect("postgres", 5432, "public", str.lower),
     "mysql": _Dialect("mysql", 3306),
     "mariadb": _Dialect("mariadb", 3306),
-    "sqlserver": _Dialect("mssql", 1433, "dbo"),
+    "sqlserver": _Dialect("mssql", 1433, "dbo", is_schema_optional=True),
     "redshift": _Dialect("redshift", 5439, "public", str.lower),
 }
 _ORACLE = _Dialect("oracle", 1521, fold=str.upper)
@@ -87,8 +89,10 @@ def quoted(*names: str) -> str:
     return ".".join(f'"{name}"' for name in names)
 
 
-def parts_of(table: str, fold: Callable[[str], str] = str) -> list[str]:
+def parts_of(table: str, fold: Callable[[str], str] = str, default_schema: str | None = None) -> list[str]:
     """The parts of a dotted name, each as `fold` has it where it is not in quotes.
+
+    A schema left out between two dots, as in `shop..orders`, is the default one, if there is one.
 
     >>> parts_of('sales."Order items"')
     ['sales', 'Order items']
@@ -97,13 +101,16 @@ def parts_of(table: str, fold: Callable[[str], str] = str) -> list[str]:
         InvalidNameError: `table` is no identifier.
     """
     parts: list[str] = []
-    end = -1
+    end = 0
     for found in _IDENTIFIER.finditer(table):
-        if found.start() != end + 1 or (parts and table[end] != "."):
+        between = table[end : found.start()]
+        if between == ".." and parts and default_schema:
+            parts.append(default_schema)
+        elif between != ("." if parts else ""):
             break
         parts.append(fold(found["plain"]) if found["plain"] else found["quoted"] or found["ticked"] or found["braced"])
         end = found.end()
-    if end != len(table):
+    if not parts or end != len(table):
         raise InvalidNameError("table: expected NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME")
     return parts
 
@@ -112,7 +119,7 @@ def _on_server(dialect: _Dialect, rest: str, options: Mapping[str, str], table: 
     hosts, path = _hosts_and_path(rest)
     schema = _schema_searched(options, dialect.fold) or dialect.default_schema
     holders = _holders(options, path, schema)
-    parts = parts_of(table, dialect.fold)
+    parts = parts_of(table, dialect.fold, schema if dialect.is_schema_optional else None)
     missing = max(0, len(holders) + 1 - len(parts))
     return DatasetId(f"{dialect.scheme}://{_server(hosts, options, dialect)}", ".".join([*holders[:missing], *parts]))
 

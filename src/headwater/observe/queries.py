@@ -20,7 +20,7 @@ def tables_of(query: str, url: str) -> list[str]:
     if parsed is None:
         return []
     tables = [*parsed.find_all(exp.Table)]
-    names = [".".join(part.sql(dialect=dialect) for part in table.parts) for table in tables]
+    names = [_name(table, dialect) for table in tables]
     fold = dialect_named(dialect).normalize_identifier
     for identifier in parsed.find_all(exp.Identifier):  # so that a common table is found in any case
         fold(identifier)
@@ -51,6 +51,13 @@ def _parsed(query: str, dialect: str) -> exp.Expr | None:
     except sqlglot.errors.SqlglotError:
         return None
     return None if isinstance(parsed, exp.Execute | exp.Command) else parsed
+
+
+def _name(table: exp.Table, dialect: str) -> str:
+    """As in the query; with two dots where it leaves out the schema: `shop..orders`."""
+    *holders, name = (part.sql(dialect=dialect) for part in table.parts)
+    left_out = [""] if table.args.get("db") == "" else []
+    return ".".join([*holders, *left_out, name])
 
 
 def _is_stored(table: exp.Table, dialect: str) -> bool:

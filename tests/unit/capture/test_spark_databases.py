@@ -21,6 +21,8 @@ SHOP = "jdbc:postgresql://db/shop"
         (SHOP, "(SELECT 1)x", []),
         ("jdbc:mysql://db/shop", "(SELECT `id` FROM `Orders`) q", ["shop.Orders"]),
         ("jdbc:sqlserver://db;databaseName={my shop}", "dbo.orders", ["my shop.dbo.orders"]),
+        ("jdbc:sqlserver://db;databaseName=shop", "old..orders", ["old.dbo.orders"]),
+        ("jdbc:sqlserver://db;databaseName=shop", "old..orders AS o", ["old.dbo.orders"]),
         ("jdbc:sqlite:/data/my shop.db", "[order items]", ["order items"]),
     ],
 )
