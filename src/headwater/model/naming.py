@@ -27,7 +27,9 @@ HOST: Final = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
 S3_SCHEMES: Final = frozenset({"s3", "s3a", "s3n"})
 """Includes Hadoop's schemes for S3, which all mean the same store."""
 
-_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)")
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?P<more>.*)", re.DOTALL
+)
 _HOST_AND_PORT = re.compile(rf"(?P<host>{HOST})(?::(?P<port>\d{{1,5}}))?")
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 _AZURE_CONTAINER = re.compile(rf"(?P<container>[A-Za-z0-9$-]+)@(?P<account>{HOST})")
@@ -45,8 +47,9 @@ class _Location(NamedTuple):
 def file_dataset(location: str) -> DatasetId:
     """Name the file or folder at an absolute path or a URL; a table's location is named alike.
 
-    A trailing slash, a query and credentials make no difference. `s3a` and `s3n` are `s3`. What has ways of its own to
-    hold a password (`jdbc:…`, `driver:user:password@host`) is no location.
+    A trailing slash, a query and credentials make no difference. In a `file:` URL, `?` and `#` are part of the path:
+    Hadoop does not escape them. `s3a` and `s3n` are `s3`. What has ways of its own to hold a password (`jdbc:…`,
+    `driver:user:password@host`) is no location.
 
     >>> file_dataset("s3a://lake/raw/flights/")
     DatasetId(namespace='s3://lake', name='raw/flights')
@@ -147,7 +150,7 @@ def _at_url(found: re.Match[str]) -> DatasetId:
     at = _Location(found["scheme"].lower(), found["authority"] or "", found["path"])
     match at.scheme:
         case "file":
-            return _file_url(at)
+            return _file_url(at._replace(path=at.path + found["more"]))
         case scheme if scheme in S3_SCHEMES:
             return DatasetId(f"s3://{_bucket(at.authority)}", _object_key(at.path))
         case "gs":
