@@ -46,7 +46,7 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
     if isinstance(tree, exp.Update | exp.Delete) and (tree.this.args.get("joins") or tree.args.get("tables")):
         raise UnreadableSqlError("an UPDATE or DELETE of several tables is not supported")
     match tree:
-        case exp.Query() as query if (into := query.args.get("into")) is not None:
+        case exp.Query() as query if (into := query.find(exp.Into)) is not None:
             return Rewritten("create", _target_name(into.this), (query,))
         case exp.Query() as query:
             return Rewritten("select", None, (_bare(query),))
@@ -112,7 +112,8 @@ def _assignments(then: exp.Expr | None, target: exp.Table, all_columns: Sequence
             yield from (_assignment(each, target) for each in then.expressions)
         case exp.Insert(this=columns, expression=values) if values is not None:
             names = all_columns if columns is None else [column.name for column in columns.expressions]
-            if len(names) != len(values.expressions):
+            # BigQuery's `INSERT ROW` has no values: its columns are those of the source.
+            if not isinstance(values, exp.Expr) or len(names) != len(values.expressions):
                 raise UnreadableSqlError("the columns that its MERGE inserts are unknown")
             for name, value in zip(names, values.expressions, strict=True):
                 yield exp.alias_(value.copy(), name, quoted=True)

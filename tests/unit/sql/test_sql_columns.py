@@ -226,6 +226,11 @@ STATEMENTS = {
         "orders": ["stats.orders TRANSFORMATION"],
         "*": ["stats.supplier FILTER"],
     },
+    "WITH dear AS (SELECT supplier, price AS p FROM lake.sales.orders) UPDATE lake.sales.stats AS t"
+    " SET total_price = dear.p FROM dear WHERE dear.supplier = t.supplier": {
+        "total_price": ["orders.price IDENTITY"],
+        "*": ["orders.supplier FILTER", "stats.supplier FILTER"],
+    },
     "UPDATE lake.sales.stats SET total_price = (SELECT max(price) FROM lake.sales.orders)": {
         "total_price": ["orders.price AGGREGATION"],
         "*": [],
@@ -242,6 +247,12 @@ STATEMENTS = {
     " WHEN MATCHED AND o.price = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET orders = 2": {
         "orders": [],
         "*": ["orders.price FILTER", "orders.supplier JOIN", "stats.supplier JOIN"],
+    },
+    "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+    " WHEN MATCHED THEN UPDATE SET total_price = price"
+    " WHEN NOT MATCHED BY SOURCE THEN UPDATE SET total_price = supplier": {
+        "total_price": ["orders.price IDENTITY", "stats.supplier IDENTITY"],
+        "*": ["orders.supplier JOIN", "stats.supplier JOIN"],
     },
     "INSERT INTO lake.sales.stats SELECT supplier, sum(price), count(*) FROM lake.sales.orders GROUP BY 1": {
         "supplier": ["orders.supplier IDENTITY"],
@@ -607,6 +618,21 @@ def test_select_into_writes_its_target() -> None:
     assert (result.kind, result.target) == ("create", ("lake", "sales", "copy"))
     assert result.reads == (("lake", "sales", "orders"),)
     assert columns(result) == {"p": ["orders.price IDENTITY"], "*": []}
+
+
+def test_select_into_of_a_set_operation_writes_its_target() -> None:
+    result = lineage(f"SELECT price AS p INTO lake.sales.copy {ORDERS} UNION ALL SELECT hour {ORDERS}", "tsql")
+
+    assert (result.kind, result.target) == ("create", ("lake", "sales", "copy"))
+    assert result.reads == (("lake", "sales", "orders"),)
+    assert columns(result) == {"p": ["orders.hour IDENTITY", "orders.price IDENTITY"], "*": []}
+
+
+def test_a_merge_that_inserts_the_row_of_its_source_is_refused() -> None:
+    merge = f"MERGE INTO {STATS} t USING suppliers s ON t.supplier = s.supplier WHEN NOT MATCHED THEN INSERT ROW"
+
+    with pytest.raises(UnreadableSqlError, match="columns that its MERGE inserts"):
+        lineage(merge, "bigquery")
 
 
 @pytest.mark.parametrize("items", ["n.*, o.supplier", "o.supplier, n.*"])
