@@ -111,7 +111,10 @@ class Registry:
         while waiting and len(texts) < _MOST_REFERENCED:
             reference = waiting.pop(0)
             if reference["name"] not in texts:
-                found = self.version(reference["subject"], reference["version"])
+                try:
+                    found = self.version(reference["subject"], reference["version"])
+                except NotFoundError:
+                    raise NotProvidedError("the schema registry lacks a schema that this one references") from None
                 texts[reference["name"]] = found["schema"]
                 waiting += found.get("references") or ()
         return texts

@@ -18,7 +18,7 @@ def read(schema: object, **referenced: object) -> tuple[Field, ...]:
     return () if schema_of_topic is None else schema_of_topic.fields
 
 
-def object_with(**properties: object) -> object:
+def object_with(**properties: object) -> dict[str, object]:
     return {"type": "object", "properties": properties}
 
 
@@ -36,13 +36,15 @@ def object_with(**properties: object) -> object:
         ({"type": ["array", "null"], "items": {"type": "array", "items": {"type": "string"}}}, "array<array<string>>"),
         ({"allOf": [{"$ref": "#/$defs/amount"}]}, "number"),
         ({"$ref": "#/$defs/amount"}, "number"),
+        ({"$ref": "#/%24defs/amount"}, "number"),
+        ({"$ref": "#amount"}, "any"),
         ({"const": 4}, "any"),
         ({}, "any"),
         (True, "any"),
     ],
 )
 def test_a_property_has_the_types_that_its_schema_allows(schema: object, type_name: str) -> None:
-    (field,) = read({**object_with(x=schema), "$defs": {"amount": {"type": "number"}}})  # type: ignore[dict-item]
+    (field,) = read({**object_with(x=schema), "$defs": {"amount": {"type": "number"}}})
 
     assert field == Field("x", type_name)
 
@@ -55,7 +57,7 @@ def test_properties_of_objects_within_others_and_in_arrays_are_read() -> None:
         "properties": {
             "billing": {"$ref": "#/$defs/address"},
             "shipping": {"type": "array", "items": {"$ref": "#/$defs/address"}},
-            "who": {"oneOf": [{"type": "null"}, object_with(name={"type": "string"})]},
+            "who": {"oneOf": [{"type": "null", "title": "Not included"}, object_with(name={"type": "string"})]},
         },
     }
 
@@ -78,6 +80,17 @@ def test_a_recursive_object_is_listed_once_and_another_subjects_schema_is_read()
     assert read(object_with(at={"$ref": "address.json"}), **{"address.json": object_with(city={"type": "string"})}) == (
         Field("at", "object", (Field("city", "string"),)),
     )
+
+
+def test_a_reference_within_another_subjects_schema_is_to_that_schema() -> None:
+    order = {**object_with(at={"$ref": "#/$defs/place"}), "$defs": {"place": object_with(city={"type": "string"})}}
+    schema = {**object_with(order={"$ref": "order.json"}), "$defs": {"place": {"type": "integer"}}}
+
+    assert types(read(schema, **{"order.json": order})) == {
+        "order": "object",
+        "order.at": "object",
+        "order.at.city": "string",
+    }
 
 
 @pytest.mark.parametrize("schema", [True, {"type": "string"}, {"$ref": "#"}, [1]])

@@ -30,6 +30,7 @@ class Subjects:
     def __init__(self, **versions: dict[int, str]) -> None:
         self.versions = {f"{topic}-value": numbered for topic, numbered in versions.items()}
         self.instead: dict[str, httpx.Response] = {}
+        self.references: dict[str, list[dict[str, Any]]] = {}
         self.requests: list[str] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -45,6 +46,7 @@ class Subjects:
                 return httpx.Response(200, json=[*self.versions[subject]])
             case ["subjects", subject, "versions", number] if int(number) in self.versions.get(subject, {}):
                 version = {"subject": subject, "version": int(number), "id": 1}
+                version["references"] = self.references.get(subject, [])
                 return httpx.Response(200, json={**version, "schema": self.versions[subject][int(number)]})
             case ["config", _]:
                 return httpx.Response(200, json={"compatibilityLevel": "BACKWARD"})
@@ -61,13 +63,17 @@ class Watched:
         self.now_s = 1000.0
         self.reported: list[tuple[str, int]] = []
         self.facets: list[dict[str, Any]] = []
+        self.is_delivered = True
         self._folder = folder
         self._watcher = self._new_watcher()
 
     def _new_watcher(self) -> RegistryWatcher:
         registry = Registry("http://registry:8081", httpx.MockTransport(self.subjects))
-        outlet = Outlet(lambda event: self.facets.append(json.loads(event)["dataset"]["facets"]), lambda _: True)
+        outlet = Outlet(self._take, lambda _: self.is_delivered)
         return RegistryWatcher(registry, "k:9092", self._folder / "state.json", outlet, lambda: self.now_s)
+
+    def _take(self, event: bytes) -> None:
+        self.facets.append(json.loads(event)["dataset"]["facets"])
 
     def restart(self) -> None:
         self._watcher = self._new_watcher()
@@ -101,6 +107,7 @@ def test_a_version_is_reported_without_the_details_that_the_registry_refuses(
 
     assert reported == [("a-value", 1), ("a-value", 2), ("b-value", 1)]
     facet = watched.facets[1]["headwater_subject"]
+    assert facet["schemaType"] == "AVRO"  # which the registry leaves out
     assert ("fitsRule" in facet, "compatibility" in facet) == (path == "/config", path == "/compatibility")
     assert watched.poll() == []
 
@@ -117,6 +124,28 @@ def test_a_subject_that_cannot_be_read_hides_no_other_and_is_named(
     assert fault.startswith("a-value: the schema registry answers")
     assert watched.reported == [("b-value", 1)]
     watched.subjects.instead.clear()
+    assert watched.poll() == [("a-value", 1)]
+
+
+def test_a_subject_that_references_a_missing_schema_is_named(watch: Callable[[Subjects], Watched]) -> None:
+    watched = watch(Subjects(a={1: avro("x")}, b={1: avro("x")}))
+    watched.subjects.references["a-value"] = [{"name": "common", "subject": "common", "version": 1}]
+
+    fault = watched.fault()
+
+    assert fault == "a-value: the schema registry lacks a schema that this one references"
+    assert watched.reported == [("b-value", 1)]
+
+
+def test_versions_whose_events_were_not_delivered_are_reported_again_after_a_restart(
+    watch: Callable[[Subjects], Watched],
+) -> None:
+    watched = watch(Subjects(a={1: avro("x")}))
+    watched.is_delivered = False
+    watched.poll()
+
+    watched.restart()
+
     assert watched.poll() == [("a-value", 1)]
 
 

@@ -6,6 +6,7 @@ Source: JSON Schema 2020-12, core (`$ref`, `allOf`, `anyOf`, `oneOf`, `propertie
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from headwater.capture.fields import Field, FieldBudget
 
@@ -17,7 +18,7 @@ _ANY: Final = "any"
 def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
     """The properties of an object; none if the schema has none."""
     root = json.loads(text)
-    others = {name: json.loads(other) for name, other in referenced.items()}
+    others = {name: _in_full(json.loads(other), name) for name, other in referenced.items()}
     return _Reader(root, others).nested(root, ())
 
 
@@ -27,6 +28,18 @@ def breaks(before: str, after: str) -> bool:
     A new version may widen a type, for instance from integer to number.
     """
     return not all(any(_takes(new, old) for new in _kinds(after)) for old in _kinds(before))
+
+
+def _in_full(schema: Any, document: str) -> Any:  # noqa: ANN401  any JSON
+    """The schema with its references to itself as references to the document of this name."""
+    if isinstance(schema, list):
+        return [_in_full(each, document) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    full = {key: _in_full(each, document) for key, each in schema.items()}
+    if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#"):
+        full["$ref"] = document + reference
+    return full
 
 
 def _takes(new: str, old: str) -> bool:
@@ -102,7 +115,7 @@ class _Reader:
                 case {"type": _}:
                     break
                 case {"oneOf": [*choices]} | {"anyOf": [*choices]}:
-                    others = [each for each in choices if each != {"type": "null"}]
+                    others = [each for each in choices if not _is_null(each)]
                     if len(others) != 1:
                         break
                     schema = others[0]
@@ -114,7 +127,13 @@ class _Reader:
 
     def _at(self, reference: str) -> object:
         document, _, pointer = reference.partition("#")
+        if pointer and not pointer.startswith("/"):  # an anchor
+            return None
         node = self._others.get(document) if document else self._root
-        for step in pointer.split("/")[1:]:
+        for step in unquote(pointer).split("/")[1:]:
             node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
         return node
+
+
+def _is_null(choice: object) -> bool:
+    return isinstance(choice, dict) and choice.get("type") == "null"
