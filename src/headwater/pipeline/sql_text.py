@@ -18,8 +18,11 @@ _STATEMENTS_THAT_WRITE = (
     *(exp.DDL, exp.DML, exp.Drop, exp.Alter, exp.TruncateTable),
     *(exp.MultitableInserts, exp.LoadData),
 )
-_BEGIN_TO_WRITE = frozenset({"INSERT", "REPLACE"})
-"""First words of statements of which sqlglot does not know every form; no query begins with them."""
+_BEGIN_TO_WRITE = frozenset({"CALL", "INSERT", "REPLACE"})
+"""First words of statements of which sqlglot does not know every form; no query begins with them.
+
+CALL runs a procedure, such as Iceberg's `add_files`.
+"""
 TableParts = tuple[str, ...]
 """A table's name in a query: `("orders",)` or `("lake", "sales", "orders")`."""
 
@@ -79,11 +82,13 @@ def parsed_schema(ddl: str) -> exp.Expr:
 
 
 def does_more_than_query(sql: str) -> bool:
-    """Whether the text certainly changes tables, or has several statements."""
+    """Whether the text is certainly a statement that changes tables, or has several statements."""
+    if _first_word(sql) in _BEGIN_TO_WRITE:
+        return True
     try:
         statements = _statements(sql)
     except UnreadableSqlError:
-        return _first_word(sql) in _BEGIN_TO_WRITE
+        return False
     return len(statements) > 1 or any(isinstance(statement, _STATEMENTS_THAT_WRITE) for statement in statements)
 
 
