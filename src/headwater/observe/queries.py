@@ -6,7 +6,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from headwater.sql.flat import is_local_name
+from headwater.sql.flat import is_local_name, query_tables_after_in
 from headwater.sql.reading import dialect_named
 
 _DIALECTS: Final = {"hive2": "hive", "mariadb": "mysql", "postgresql": "postgres", "sqlserver": "tsql"}
@@ -50,7 +50,10 @@ def _parsed(query: str, dialect: str) -> exp.Expr | None:
         parsed = sqlglot.parse_one(query, dialect=dialect)
     except sqlglot.errors.SqlglotError:
         return None
-    return None if isinstance(parsed, exp.Execute | exp.Command) else parsed
+    if isinstance(parsed, exp.Execute | exp.Command):
+        return None
+    query_tables_after_in(parsed, dialect)
+    return parsed
 
 
 def _name(table: exp.Table, dialect: str) -> str:

@@ -15,6 +15,9 @@ _WRITING: Final = (exp.Insert, exp.Create, exp.Update, exp.Merge, exp.Delete)
 _RECURSIVE_WITHOUT_KEYWORD: Final = frozenset({"oracle", "snowflake", "teradata", "tsql", "fabric"})
 """Dialects in which common tables may be recursive without RECURSIVE, in a set operation."""
 
+_IN_TABLES: Final = frozenset({"clickhouse", "sqlite"})
+"""Dialects in which a name after IN is a table's: `supplier IN preferred`."""
+
 
 def unused_prefix(words: Iterable[str]) -> str:
     """A prefix for flat names that cannot clash with a word in the text: `t`, or `t_` if the text has `t0`, `t1` …."""
@@ -28,6 +31,7 @@ def unused_prefix(words: Iterable[str]) -> str:
 def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     """Give each table a one-part name and shorten column qualifiers to match. Returns the original names."""
     tables: dict[str, Parts] = {}
+    query_tables_after_in(tree, dialect)
     for common in tree.find_all(exp.CTE):
         if isinstance(common.parent, exp.With) and _may_be_recursive(common.parent, common, dialect):
             common.parent.set("recursive", True)  # sqlglot needs the keyword
@@ -35,8 +39,7 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     # Collected before any is changed: a flattened name no longer shows the original.
     for at, table in enumerate(outside):
         parts = tuple(part.name for part in table.parts)
-        is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: the session's schema
-        if not is_whole or not all(isinstance(part, exp.Identifier) for part in table.parts):
+        if not all(parts) or not all(isinstance(part, exp.Identifier) for part in table.parts):
             continue
         flat = next((name for name, known in tables.items() if known == parts), f"{prefix}{len(tables)}")
         tables[flat] = parts
@@ -50,6 +53,26 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     for column in tree.find_all(exp.Column):
         _shorten(column, list(tables.values()))
     return tables
+
+
+def query_tables_after_in(tree: exp.Expr, dialect: str) -> None:
+    """Rewrite `supplier IN preferred` to `supplier IN (SELECT * FROM preferred)`, if the dialect means that.
+
+    Names of values, such as those of `WITH [1, 2] AS preferred`, stay.
+    """
+    if dialect not in _IN_TABLES:
+        return
+    values = {alias.alias for alias in tree.find_all(exp.Alias)}
+    values |= {common.alias for common in tree.find_all(exp.CTE) if common.args.get("scalar")}
+    relations = {table.alias_or_name for table in tree.find_all(exp.Table)}
+    for condition in [*tree.find_all(exp.In)]:
+        match condition.args.get("field"):
+            case exp.Column(this=exp.Identifier() as name) as column:
+                is_value = column.table in relations if column.table else name.name in values
+                if not is_value:
+                    table = exp.Table(this=name, db=column.args.get("table"), catalog=column.args.get("db"))
+                    condition.set("field", None)
+                    condition.set("query", exp.Subquery(this=exp.select("*").from_(table)))
 
 
 def is_local_name(table: exp.Table, dialect: str) -> bool:

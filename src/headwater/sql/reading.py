@@ -82,11 +82,13 @@ def parsed(text: str, dialect: str, bounds: Bounds = LOCAL_BOUNDS) -> Parsed:
     """The single statement of the text, with unquoted identifiers folded as in the dialect.
 
     Raises:
-        UnreadableSqlError: it is too long, nested too deeply, not one statement, or not valid in the dialect; or the
-            dialect is unknown.
+        UnreadableSqlError: it is too long, nested too deeply, not one statement, or not valid in the dialect; it names
+            a table without its schema, as in `shop..orders`; or the dialect is unknown.
     """
     with sqlglot_errors_as("sqlglot cannot parse it"):
         tree, prefix = _tree(text, dialect_named(dialect), bounds)
+        if any(table.args.get("db") == "" for table in tree.find_all(exp.Table)):
+            raise UnreadableSqlError("a table in it has no schema between two dots")
         normalize_identifiers(tree, dialect=dialect)
         _deduplicate_ordinals(tree)
         return Parsed(tree, flattened(tree, dialect, prefix))

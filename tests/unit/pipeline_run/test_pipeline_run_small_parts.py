@@ -211,6 +211,7 @@ def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> N
         ("jdbc:sqlserver://db;database=shop", "SELECT * FROM [sales].[Order items]", ["shop.sales.Order items"]),
         ("jdbc:sqlserver://db;database=shop", "SELECT * FROM old..[Orders] o", ["old.dbo.Orders"]),
         ("jdbc:sqlite:/shop.db", "SELECT * FROM [orders], `bids`", ["orders", "bids"]),
+        ("jdbc:sqlite:/shop.db", "SELECT * FROM orders WHERE supplier IN preferred", ["orders", "preferred"]),
         ("jdbc:oracle:thin:@db:1521/ORCL", "SELECT * FROM hr.orders WHERE ROWNUM < 5", ["ORCL.HR.ORDERS"]),
         ("jdbc:unknown://db/shop", "SELECT * FROM orders", ["shop.orders"]),
         (

@@ -888,6 +888,27 @@ def test_a_table_on_another_server_is_read() -> None:
     assert columns(result) == {"price": ["orders.price IDENTITY"], "*": []}
 
 
+@pytest.mark.parametrize("dialect", ["clickhouse", "sqlite"])
+def test_a_name_after_in_is_a_table_in_some_dialects(dialect: str) -> None:
+    result = lineage("SELECT total_price FROM stats WHERE supplier NOT IN lake.sales.suppliers", dialect)
+
+    assert result.reads == (("stats",), ("lake", "sales", "suppliers"))
+    assert columns(result)["*"] == ["stats.supplier FILTER", "suppliers.country FILTER", "suppliers.supplier FILTER"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH (SELECT groupArray(supplier) FROM suppliers) AS ids SELECT orders FROM stats WHERE supplier IN ids",
+        "WITH ids AS (SELECT supplier FROM suppliers) SELECT orders FROM stats WHERE supplier IN ids",
+        "SELECT orders FROM stats, suppliers WHERE stats.supplier IN suppliers.country",
+        "SELECT orders, [1, 2] AS ids FROM stats WHERE orders IN ids AND supplier IN suppliers",
+    ],
+)
+def test_a_name_after_in_may_be_a_value_or_a_common_table(sql: str) -> None:
+    assert set(lineage(sql, "clickhouse").reads) == {("stats",), ("suppliers",)}
+
+
 def test_a_recursive_common_table_needs_no_keyword_in_some_dialects() -> None:
     sql = (
         "WITH h AS (SELECT supplier, price FROM sales.orders UNION ALL"
@@ -898,21 +919,17 @@ def test_a_recursive_common_table_needs_no_keyword_in_some_dialects() -> None:
 
 
 @pytest.mark.parametrize(
-    "sql",
-    ["UPDATE lake..stats SET orders = 1", "MERGE INTO lake..stats t USING stats s ON 1 = 1 WHEN MATCHED THEN DELETE"],
+    ("sql", "dialect"),
+    [
+        ("UPDATE lake..stats SET orders = 1", "trino"),
+        ("MERGE INTO lake..stats t USING stats s ON 1 = 1 WHEN MATCHED THEN DELETE", "trino"),
+        ("SELECT price FROM lake..orders", "snowflake"),
+        ("SELECT count(*) AS n FROM stats WHERE EXISTS (SELECT 1 FROM lake..orders)", "tsql"),
+    ],
 )
-def test_a_target_with_an_incomplete_name_is_refused(sql: str) -> None:
-    with pytest.raises(UnreadableSqlError):
-        lineage(sql)
-
-
-def test_a_column_of_a_table_with_an_incomplete_name_is_a_gap_or_refused() -> None:
-    try:
-        gaps = lineage("SELECT price FROM lake..orders", "snowflake").gaps
-    except UnreadableSqlError:
-        gaps = ("PRICE",)
-
-    assert gaps == ("PRICE",)
+def test_a_table_without_its_schema_is_refused_since_its_dataset_is_unknown(sql: str, dialect: str) -> None:
+    with pytest.raises(UnreadableSqlError, match="no schema between two dots"):
+        lineage(sql, dialect)
 
 
 def test_an_error_that_nobody_expects_is_an_error_of_the_text_without_its_message(
