@@ -83,6 +83,18 @@ def test_a_restart_is_reported_even_if_it_happened_between_two_polls() -> None:
     assert later == []
 
 
+def test_a_running_job_whose_details_cannot_be_read_is_reported_with_the_known_figures() -> None:
+    lifecycles = new_lifecycles()
+
+    begun = lifecycles.apply_poll([JOB], {}, 2_000)
+    poll(lifecycles, 62_000, JOB)
+    (later,) = lifecycles.apply_poll([JOB], {}, 122_000)
+
+    assert states_and_times(begun) == [("START", 1_000), ("RUNNING", 2_000)]
+    assert [each.run.figures for each in begun] == [Figures(), Figures()]
+    assert (later.state, later.run.figures) == ("RUNNING", COUNTED.figures)
+
+
 def test_a_task_that_changes_its_state_gives_no_update() -> None:
     assert poll(watched(), 3_000, JOB._replace(modified_ms=2_500)) == []
 
@@ -226,11 +238,13 @@ def lost() -> Lifecycles:
 
 def test_a_job_that_reappears_continues_the_same_run() -> None:
     lifecycles = lost()
+    new_figures = replace(COUNTED.figures, records_in=30)
 
-    (back,) = poll(lifecycles, 9_000, JOB)
+    (back,) = poll(lifecycles, 9_000, JOB, stats=COUNTED._replace(figures=new_figures))
     end = poll(lifecycles, 20_000, ended("CANCELED", 19_000))
 
     assert (back.state, back.run.id, back.is_retraction) == ("RUNNING", RUN, True)
+    assert back.run.figures == new_figures
     assert [(each.state, each.run.id, each.is_retraction) for each in end] == [("ABORT", RUN, False)]
 
 
