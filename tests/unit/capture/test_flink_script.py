@@ -49,3 +49,16 @@ def test_values_of_options_are_hidden_unless_they_name_data() -> None:
         shown_sql(sql)
         == "CREATE TABLE t WITH ('topic'='a', 'properties.sasl.jaas.config' = '***') AS SELECT 'k' FROM s"
     )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE t WITH ('password' = N's3cret') AS SELECT 1",
+        "CREATE TABLE t WITH ('$key' = 's3cret', '0' = 's3cret', 'my key' = 's3cret', 'a/b:c' = 's3cret') AS SELECT 1",
+        "INSERT INTO t SELECT a FROM s WHERE address = 'https://ann:s3cret@host/a' AND b = 'c'",
+        "CREATE TABLE t WITH ('path'='s3://key:s3cret@lake/raw','topic'='a') AS SELECT 1",
+    ],
+)
+def test_no_secret_of_a_statement_is_shown(sql: str) -> None:
+    assert "s3cret" not in shown_sql(sql)

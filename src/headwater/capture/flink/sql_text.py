@@ -9,15 +9,16 @@ _SHOWN: Final = frozenset(
     ("catalog-type", "connector", "format", "path", "scan.startup.mode", "sink.partitioner", "table-name", "topic")
 )
 _BETWEEN: Final = r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
-_TEXT: Final = r"(?:[uU]&|_\w+)?'(?:[^']|'')*+'"
+_TEXT: Final = r"(?:[uU]&|[nN]|_\w+)?'(?:[^']|'')*+'"
 _OPTION: Final = re.compile(
-    rf"'(?P<key>[A-Za-z][\w.-]*+)'(?P<equals>{_BETWEEN}={_BETWEEN}){_TEXT}(?:{_BETWEEN}{_TEXT})*+"
+    rf"'(?P<key>[^'=,()\s][^'=,()\n]*+)'(?P<equals>{_BETWEEN}={_BETWEEN}){_TEXT}(?:{_BETWEEN}{_TEXT})*+"
 )
-"""A value may be several adjacent literals, with comments in between."""
+"""A key is any text without what stands between literals. A value may be several adjacent literals, with comments in
+between."""
 
 
 def shown_sql(sql: str) -> str:
-    r"""The text with the values of options hidden, except for a few that name things.
+    r"""The text with the values of options hidden, except for a few that name things, and no password in an address.
 
     >>> shown_sql("INSERT INTO t /*+ OPTIONS('sink.password'='x') */ SELECT 'a' FROM s WHERE b = 'c'")
     "INSERT INTO t /*+ OPTIONS('sink.password'='***') */ SELECT 'a' FROM s WHERE b = 'c'"
@@ -28,6 +29,6 @@ def shown_sql(sql: str) -> str:
     """
 
     def hidden(found: re.Match[str]) -> str:
-        return without_secrets(found[0]) if found["key"] in _SHOWN else f"'{found['key']}'{found['equals']}'***'"
+        return found[0] if found["key"] in _SHOWN else f"'{found['key']}'{found['equals']}'***'"
 
-    return _OPTION.sub(hidden, sql)
+    return without_secrets(_OPTION.sub(hidden, sql))
