@@ -167,6 +167,15 @@ def test_only_columns_that_a_query_names_are_read(lake: Catalog) -> None:
     assert "price" not in str(error.value)
 
 
+def test_a_password_in_a_query_is_in_no_event(lake: Catalog) -> None:
+    recorder = EventRecorder()
+
+    query(lake, "SELECT supplier FROM lake.sales.orders WHERE supplier > 'https://ann:s3cret@host/a'", recorder)
+
+    assert "s3cret" not in json.dumps(recorder.events)
+    assert "https://host/a" in recorder.events[0]["job"]["facets"]["sql"]["query"]
+
+
 def test_a_query_that_fails_is_a_failed_run_and_shows_no_values(lake: Catalog) -> None:
     recorder = EventRecorder()
 

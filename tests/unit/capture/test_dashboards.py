@@ -288,6 +288,11 @@ def test_a_query_of_a_table_without_a_schema_is_reported_without_its_tables(tmp_
             "engine: acme://t:1\ndialect: acme\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1",
             "2: dialect: unknown dialect 'acme'; expected one of athena, bigquery, ",
         ),
+        ("engine: trino://ann:s3cret@t:1", "1: engine: must not contain a password"),
+        (
+            "engine: trino://t:1\ndashboards:\n- {name: a, url: 'https://bi/a?token=s3cret', tables: [x.y]}",
+            "3: dashboards.0.url: must not contain a password",
+        ),
         ("engine: [", "not YAML"),
         ("", "empty; expected"),
     ],
@@ -300,6 +305,19 @@ def test_a_problem_of_a_file_is_reported_with_line_and_field(text: str, problem:
         read_dashboards(file)
 
     assert problem in str(refusal.value)
+    assert "s3cret" not in str(refusal.value)
+
+
+def test_a_password_in_a_query_or_a_description_is_in_no_event(file: Path) -> None:
+    address = "https://ann:s3cret@wiki/a"
+    text = file.read_text().replace("what each supplier sold", f"see {address}")
+    file.write_text(text.replace("hour > 3", f"'{address}' > ''"))
+
+    found = events(file)
+
+    assert "s3cret" not in json.dumps(found)
+    assert "https://wiki/a" in found[1]["job"]["facets"]["sql"]["query"]
+    assert found[1]["job"]["facets"]["documentation"]["description"].endswith("see https://wiki/a")
 
 
 def test_a_query_can_have_the_name_tables_if_no_tables_are_listed(tmp_path: Path) -> None:

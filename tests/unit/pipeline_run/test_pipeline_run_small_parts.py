@@ -16,8 +16,10 @@ from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.failure import failure_of, read_traceback
 from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.catalogs import embedded, lake_properties, prepare_lake, spark_conf
+from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.java import require_java
 from headwater.pipeline.reporting.datasets import database_tables, files_read, has_columns_of_its_table
+from headwater.pipeline.reporting.job import job_of
 from headwater.pipeline.reporting.run_figures import _followed_files
 from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
 from headwater.pipeline.stop import Stopped, StopSignal
@@ -192,6 +194,18 @@ def test_a_path_is_named_up_to_its_first_glob(path: str, name: str) -> None:
     described = files_read(FileInput(paths=(path,), format="csv"))
 
     assert [(each.id.namespace, each.id.name) for each in described] == [("file", name)]
+
+
+def test_a_password_in_a_processors_query_is_not_shown(tmp_path: Path) -> None:
+    (file := tmp_path / "p.yaml").write_text(
+        "name: p\nnamespace: n\ninput: {file: {paths: [a.csv], format: csv}}\noutput: {stdout: {}}\n"
+        "pipeline: {processors: [{sql: \"SELECT 'https://ann:s3cret@host/a' AS source, * FROM input\"}]}\n"
+    )
+
+    job = job_of(load_pipeline(file))
+
+    assert job.facets is not None
+    assert job.facets["sql"].query == "SELECT 'https://host/a' AS source, * FROM input"  # type: ignore[attr-defined]
 
 
 def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> None:

@@ -25,6 +25,7 @@ from headwater.capture.dashboards.resolved import AnalysedQuery, dataset
 from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, DirectTable
 from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
+from headwater.model.credentials import without_secrets
 from headwater.model.names import DatasetId, JobId
 from headwater.sql.label import Label
 from headwater.sql.transformations import Transformation
@@ -89,7 +90,7 @@ def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: 
 
 def _query(time: datetime, file: Dashboards, asked: AnalysedQuery) -> bytes:
     label = file.label(asked.dashboard, asked.query.name)
-    sql = sql_job.SQLJobFacet(query=asked.query.sql, dialect=file.dialect)
+    sql = sql_job.SQLJobFacet(query=without_secrets(asked.query.sql), dialect=file.dialect)
     if asked.statement is None:
         return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
     named = partial(dataset, file)
@@ -149,4 +150,4 @@ def _about(dashboard: Dashboard) -> dict[str, JobFacet]:
 
 
 def _words(dashboard: Dashboard) -> str | None:
-    return ": ".join(filter(None, (dashboard.title, dashboard.description))) or None
+    return without_secrets(": ".join(filter(None, (dashboard.title, dashboard.description)))) or None

@@ -11,6 +11,7 @@ from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, Dir
 from headwater.capture.unread import why_unread
 from headwater.errors import InvalidInputError
 from headwater.model import sql_lineage
+from headwater.model.credentials import without_secrets
 from headwater.sql.label import DEFAULT_NAMESPACE, Label
 from headwater.sql.reading import Parts, UnreadableSqlError, dialect_named
 
@@ -72,7 +73,7 @@ class _Reader:
 
     def dashboards(self, root: yaml.Node) -> Dashboards:
         top = _Fields(root, "", ("engine", "dialect", "namespace", "catalog", "schema", "dashboards"))
-        engine = top.text("engine")
+        engine = top.address("engine")
         dialect = self.part(lambda: _dialect(top, engine)) or ""
         defaults = self.part(lambda: (top.text("catalog", ""), top.text("schema", "")))
         catalog, schema = self._defaults = defaults or ("", "")
@@ -102,7 +103,7 @@ class _Reader:
             name=name,
             title=fields.text("title", "") or None,
             description=fields.text("description", "") or None,
-            url=fields.text("url", "") or None,
+            url=fields.address("url", "") or None,
             owners=tuple(self._parts(fields, "owners", _owner)),
             queries=tuple(self._parts(fields, "queries", partial(self._query, name))),
             tables=tuple(self._parts(fields, "tables", self._table)),
@@ -206,6 +207,13 @@ class _Fields:
                 raise Problem(self._node, self.path(name), "missing; expected text")
             return default
         return _text(self.members[name], self.path(name))
+
+    def address(self, name: str, default: str | None = None) -> str:
+        """A text without a password."""
+        text = self.text(name, default)
+        if without_secrets(text) != text:
+            raise Problem(self.node(name), self.path(name), "must not contain a password")
+        return text
 
     def items(self, name: str) -> Sequence[yaml.Node]:
         """The items of a list; empty if it is missing."""

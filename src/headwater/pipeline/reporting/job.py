@@ -15,6 +15,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from headwater.model.build import HeadwaterPipelineFacet
+from headwater.model.credentials import without_secrets
 from headwater.model.producer import VERSION
 from headwater.pipeline.spec import PipelineSpec, SqlProcessor
 
@@ -32,7 +33,7 @@ def job_of(spec: PipelineSpec) -> Job:
     }
     queries = [step.does.query.strip() for step in spec.processors if isinstance(step.does, SqlProcessor)]
     if queries:
-        facets["sql"] = sql_job.SQLJobFacet(query=";\n".join(queries), dialect=_ENGINE)
+        facets["sql"] = sql_job.SQLJobFacet(query=without_secrets(";\n".join(queries)), dialect=_ENGINE)
     if spec.description:
         facets["documentation"] = documentation_job.DocumentationJobFacet(description=spec.description)
     if spec.owners:
