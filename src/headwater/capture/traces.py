@@ -8,7 +8,7 @@ messages only of exceptions about connections, files and settings. Which these a
 import re
 from typing import Final, NamedTuple
 
-from headwater.model.credentials import without_credentials
+from headwater.model.credentials import without_credentials, without_secrets
 
 WITHHELD: Final = "(message withheld: it may quote a record)"
 _CAUSED_BY: Final = "Caused by: "
@@ -63,4 +63,6 @@ def _thrown(thrown: re.Match[str], kept: re.Pattern[str]) -> str:
     if message is None:
         return f"{thrown['lead']}{kind}"
     is_kept = kept.fullmatch(kind) and not _QUOTES_ANOTHER.search(message)
-    return f"{thrown['lead']}{kind}: {without_credentials(message) if is_kept else WITHHELD}"
+    # The message is an address, or has some among its words.
+    shown = without_credentials(without_secrets(message)) if is_kept else WITHHELD
+    return f"{thrown['lead']}{kind}: {shown}"

@@ -1,3 +1,5 @@
+import pytest
+
 from headwater.capture.connect.events import CONNECTORS
 from headwater.capture.traces import WITHHELD, without_values
 
@@ -29,6 +31,22 @@ def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
     )
 
     assert without_values(trace, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("jdbc:oracle:thin:scott/hunter2@//db:1521/ORCL", "jdbc:oracle:thin:@//db:1521/ORCL"),
+        ("jdbc:postgresql://ann:hunter2@db/shop", "jdbc:postgresql://db/shop"),
+        ("https://ann:hunter2@host/a", "https://host/a"),
+    ],
+)
+def test_an_address_in_a_message_has_no_user_and_password(address: str, shown: str) -> None:
+    kind = "org.apache.kafka.connect.errors.ConnectException"
+
+    cleaned = without_values(f"{kind}: Cannot open a connection to {address} in time", CONNECTORS)
+
+    assert cleaned.message == f"{kind}: Cannot open a connection to {shown} in time"
 
 
 def test_text_that_is_not_a_trace_is_replaced() -> None:
