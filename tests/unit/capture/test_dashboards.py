@@ -86,6 +86,17 @@ def test_a_dashboard_and_its_queries_become_valid_events(file: Path, shared: Pat
     ] == []
 
 
+def test_a_withdrawal_deletes_every_facet_that_a_query_declares(file: Path) -> None:
+    declared = events(file)[1]["job"]
+
+    (withdrawn,) = [json.loads(each) for each in withdrawals(NOW, [JobId(declared["namespace"], declared["name"])])]
+
+    facets = withdrawn["job"]["facets"]
+    assert facets.keys() == declared["facets"].keys()
+    assert [facet["_deleted"] for facet in facets.values()] == [True] * len(facets)
+    assert (withdrawn.get("inputs", []), withdrawn.get("outputs", [])) == ([], [])
+
+
 def test_a_dashboard_is_a_dataset_with_the_result_columns_of_its_queries(file: Path) -> None:
     declared = events(file)[0]["dataset"]
 

@@ -331,6 +331,8 @@ MERGED_BY_POSITION = (
 )
 BY_POSITION = {
     "WITH x (a, b) AS (SELECT * FROM lake.sales.suppliers) SELECT a, b FROM x": {"a": [], "b": [], "*": []},
+    "WITH x (a, b) AS (SELECT * FROM lake.sales.suppliers UNION ALL SELECT * FROM lake.sales.suppliers)"
+    " SELECT a, b FROM x": {"a": [], "b": [], "*": []},
     "SELECT a, b FROM (SELECT * FROM lake.sales.suppliers) AS x (a, b)": {"a": [], "b": [], "*": []},
     "SELECT a, b FROM lake.sales.suppliers AS x (a, b)": {"a": [], "b": [], "*": []},
     "SELECT * FROM lake.sales.suppliers UNION ALL SELECT hour, price FROM lake.sales.orders": {
