@@ -64,6 +64,18 @@ def file_dataset(location: str) -> DatasetId:
     return DatasetId(*map(_plain, named))
 
 
+def path_dataset(path: str) -> DatasetId:
+    """Name the file or folder at a path of Hadoop's or Flink's; like a URL, but nothing in it is escaped.
+
+    >>> path_dataset("file:/data/hour=10%3A00"), file_dataset("file:/data/hour=10%3A00")
+    (DatasetId(namespace='file', name='/data/hour=10%3A00'), DatasetId(namespace='file', name='/data/hour=10:00'))
+
+    Raises:
+        InvalidNameError: as `file_dataset`.
+    """
+    return file_dataset(path.replace("%", "%25") if path.startswith("file:") else path)
+
+
 def warehouse_table(warehouse: str, table: str) -> DatasetId:
     """The second name (symlink) of a table which a catalog keeps under `warehouse`.
 

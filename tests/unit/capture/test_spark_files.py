@@ -30,5 +30,12 @@ def test_many_paths_are_reported_as_their_common_folder_in_each_namespace(
     assert files_named(paths) == [DatasetId(*name) for name in names]
 
 
+def test_nothing_in_a_path_is_escaped() -> None:
+    assert files_named(["file:/events/hour=10%3A00/a#b", "s3a://lake/hour=10%3A00"]) == [
+        DatasetId("file", "/events/hour=10%3A00/a#b"),
+        DatasetId("s3://lake", "hour=10%3A00"),
+    ]
+
+
 def test_few_paths_are_each_reported() -> None:
     assert files_named(["s3a://lake/a", "file:///b/"]) == [DatasetId("s3://lake", "a"), DatasetId("file", "/b")]

@@ -8,7 +8,7 @@ from openlineage.client.facet_v2 import dataset_type_dataset, schema_dataset
 
 from headwater.errors import InvalidNameError
 from headwater.model.catalogs import catalog_kind
-from headwater.model.naming import file_dataset, kafka_dataset
+from headwater.model.naming import kafka_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset, quoted
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset
@@ -77,7 +77,7 @@ def _kafka(_: Table, options: Mapping[str, str]) -> list[Described]:
 
 
 def _files(_: Table, options: Mapping[str, str]) -> list[Described]:
-    return [files(file_dataset(options["path"]), options.get("format"))]
+    return [files(path_dataset(options["path"]), options.get("format"))]
 
 
 def _jdbc(_: Table, options: Mapping[str, str]) -> list[Described]:

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
-from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table
+from headwater.model.naming import file_dataset, kafka_dataset, path_dataset, warehouse_table
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.local_url import local_url
@@ -279,7 +279,7 @@ def files_named(paths: Iterable[str]) -> list[DatasetId]:
     >>> files_named(f"s3a://lake/events/day={day}" for day in range(31))
     [DatasetId(namespace='s3://lake', name='events')]
     """
-    names = [file_dataset(path) for path in paths]
+    names = [path_dataset(path) for path in paths]
     if len(names) <= _MANY_PATHS:
         return names
     by_root: defaultdict[str, list[str]] = defaultdict(list)
@@ -298,7 +298,7 @@ def _followed(leaf: Java, source: str) -> list[Described]:
     if leaf.productPrefix() == "StreamingRelation":
         options = leaf.dataSource().options()
         path = option(options, "path") or followed_path(source)
-        return [files(file_dataset(path), str(leaf.dataSource().className()).lower())] if path else []
+        return [files(path_dataset(path), str(leaf.dataSource().className()).lower())] if path else []
     options = leaf.extraOptions()
     servers, topics = options.get(_KAFKA_SERVERS), options.get("subscribe")
     return topics_named(servers, topics) if servers and topics else []

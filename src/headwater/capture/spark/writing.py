@@ -13,7 +13,7 @@ from headwater.capture.spark.reading import (
     topics_named,
     v2_table,
 )
-from headwater.model.naming import file_dataset
+from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, table_of
 from headwater.observe.local_url import local_url
@@ -81,7 +81,7 @@ def sink_of(stream: Java, session: Java) -> Write | None:
         return None
     if kind == "FileStreamSink":
         path = followed_path(sink.toString()) or ""
-        return Write(file_dataset(path).name, stream, files(file_dataset(path), None))
+        return Write(path_dataset(path).name, stream, files(path_dataset(path), None))
     if kind == "KafkaTable":
         options = private(stream, "extraOptions")
         servers, topic = option(options, "kafka.bootstrap.servers"), option(options, "topic")
@@ -128,7 +128,7 @@ def _into_files(plan: Java, session: Java) -> Write:
     if in_catalog.isDefined():
         table = in_catalog.get()
         return Write(table_name(table.identifier()), plan, catalog_table(table, session), is_part=True)
-    folder = file_dataset(plan.outputPath().toString())
+    folder = path_dataset(plan.outputPath().toString())
     return Write(folder.name, plan, files(folder, plan.fileFormat().toString().lower()), is_part=True)
 
 
@@ -166,7 +166,7 @@ def _into_source(plan: Java, _: Java) -> Write | None:
     if servers and topic:
         return Write(topic, plan, topics_named(servers, topic)[0])
     path = option(options, "path")
-    return None if path is None else Write(file_dataset(path).name, plan, files(file_dataset(path), None))
+    return None if path is None else Write(path_dataset(path).name, plan, files(path_dataset(path), None))
 
 
 def _schema(plan: Java, kind: str) -> Java | None:

@@ -18,7 +18,7 @@ from openlineage.client.facet_v2 import (
 
 from headwater.errors import InvalidNameError
 from headwater.model.names import DatasetId
-from headwater.model.naming import file_dataset, first_address, warehouse_table, without_secrets
+from headwater.model.naming import first_address, path_dataset, warehouse_table, without_secrets
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, source_facet
 
@@ -42,7 +42,7 @@ def iceberg_dataset(
     location: str, file_format: str | None, table: str, catalog: IcebergCatalog | None, engine: str = "spark"
 ) -> Described:
     """A table at a location; `table` begins with the catalog's name as known to `engine`."""
-    described = Described(file_dataset(location))
+    described = Described(path_dataset(location))
     described.facets |= {
         "dataSource": source_facet(described.id),
         "storage": storage_dataset.StorageDatasetFacet(

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from headwater.model.naming import file_dataset
+from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.queries import only_picks, tables_of
@@ -14,13 +14,13 @@ _GLOB: Final = re.compile(r"[*?\[{]")
 
 def files_read(reads: FileInput) -> list[Described]:
     """One dataset per path; for a glob, the directory that contains all its matches."""
-    names = dict.fromkeys(file_dataset(_without_glob(path)) for path in reads.paths)
+    names = dict.fromkeys(path_dataset(_without_glob(path)) for path in reads.paths)
     return [files(name, reads.format) for name in names]
 
 
 def files_written(writes: FileOutput) -> Described:
     """The directory, or the one file."""
-    return files(file_dataset(writes.path), writes.format)
+    return files(path_dataset(writes.path), writes.format)
 
 
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
