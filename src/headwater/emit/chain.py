@@ -9,6 +9,7 @@ removed unnoticed.
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -144,17 +145,20 @@ class Chain:
         if self._has_begun or self._directory is None:
             return
         self._has_begun = True
-        try:
-            for claim in orphans(self._directory):
-                if len(self._followed) == MAX_FOLLOWED:
-                    claim.release()
-                    break
-                self._followed.append(_Followed(claim, _head_in(claim.path / _HEAD)))
-            self._claim = Claim.create(self._directory)
-            self._file = os.open(self._claim.path / _HEAD, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            os.pwrite(self._file, b" " * _HEAD_BYTES, 0)
-        except OSError as failure:
-            self._failed(f"chain: {failure.strerror}")
+        self._guarded(partial(self._follow, self._directory))
+        self._guarded(partial(self._create_head, self._directory))
+
+    def _follow(self, directory: Path) -> None:
+        for claim in orphans(directory):
+            if len(self._followed) == MAX_FOLLOWED:
+                claim.release()
+                break
+            self._followed.append(_Followed(claim, _head_in(claim.path / _HEAD)))
+
+    def _create_head(self, directory: Path) -> None:
+        self._claim = Claim.create(directory)
+        self._file = os.open(self._claim.path / _HEAD, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.pwrite(self._file, b" " * _HEAD_BYTES, 0)
 
     def _guarded(self, act: Callable[[], None]) -> None:
         try:

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 from weakref import WeakSet
@@ -49,7 +50,11 @@ class Claim:
         unseen.mkdir(mode=0o700)
         try:
             lock_fd = _lock(unseen, os.O_CREAT)
-            unseen.rename(parent / name)
+            try:
+                unseen.rename(parent / name)
+            except OSError:
+                os.close(lock_fd)
+                raise
         except OSError:
             shutil.rmtree(unseen, ignore_errors=True)
             raise
@@ -79,7 +84,8 @@ class Claim:
             if file.name != _LOCK:
                 file.unlink()
         (self.path / _LOCK).unlink()
-        self.path.rmdir()
+        with suppress(FileNotFoundError):  # another process may have removed it, now that it has no lock
+            self.path.rmdir()
         self.release()
 
     def set_aside(self) -> Path:
@@ -91,14 +97,26 @@ class Claim:
 
 
 def orphans(parent: Path) -> Iterator[Claim]:
-    """Claim directories of dead processes under `parent`, oldest first; the caller releases or removes each."""
+    """Claim directories of dead processes under `parent`, oldest first; the caller releases or removes each.
+
+    Raises:
+        OSError: the disk fails, or one of them is another user's; raised after all others.
+    """
     try:
         names = sorted(os.listdir(parent))
     except FileNotFoundError:
         return
-    for name in names:
-        if name[0].isdigit() and (claim := _claimed(parent / name)) is not None:
+    failure = None
+    for name in (each for each in names if each[0].isdigit()):
+        try:
+            claim = _claimed(parent / name)
+        except OSError as fault:
+            failure = fault
+            continue
+        if claim is not None:
             yield claim
+    if failure is not None:
+        raise failure
 
 
 def sync(path: Path) -> None:
@@ -118,7 +136,11 @@ def _claimed(path: Path) -> Claim | None:
     """A claim on an existing directory; None if its owner is alive, or removed it before we got the lock."""
     try:
         lock_fd = _lock(path)
-    except (BlockingIOError, FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
+        with suppress(OSError):
+            path.rmdir()  # if it is empty, its owner was killed while removing it
+        return None
+    except (BlockingIOError, NotADirectoryError):
         return None
     try:
         if os.path.samestat(os.fstat(lock_fd), (path / _LOCK).stat()):

@@ -193,7 +193,26 @@ def test_a_disk_that_refuses_the_head_does_not_stop_the_chain(tmp_path: Path) ->
     current.close()
 
     assert [facet(event)["sequence"] for event in signed] == [0, 1]
-    assert failures == [f"chain: {os.strerror(errno.ENOTDIR)}"]
+    assert set(failures) == {f"chain: {os.strerror(errno.ENOTDIR)}"}
+
+
+def test_an_ended_epoch_that_cannot_be_claimed_holds_up_neither_the_others_nor_our_own_head(tmp_path: Path) -> None:
+    heads = [ended(tmp_path, "e1")]
+    unreadable = tmp_path / "0-of-another-user" / "lock"
+    unreadable.mkdir(parents=True)
+    failures: list[str] = []
+    current = Chain(KEY, "e2", tmp_path, failures.append)
+    follows = facet(current.sign(EVENT))["follows"]
+    current.record()
+    current.settle()
+    current.close()
+
+    next_chain = Chain(KEY, "e3", tmp_path, failures.append)
+
+    assert follows == heads
+    assert [head["epoch"] for head in facet(next_chain.sign(EVENT))["follows"]] == ["e2"]
+    assert set(failures) == {f"chain: {os.strerror(errno.EISDIR)}"}
+    next_chain.close()
 
 
 @dataclass

@@ -4,6 +4,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -152,6 +153,69 @@ def test_orphans_are_listed_oldest_first_and_other_entries_are_ignored(tmp_path:
     assert [claim.path for claim in listed] == [claim.path for claim in claims]
     for claim in listed:
         claim.release()
+
+
+def test_an_orphan_that_cannot_be_claimed_does_not_hide_the_others(tmp_path: Path) -> None:
+    claims = [Claim.create(tmp_path) for _ in range(3)]
+    for claim in claims:
+        claim.release()
+    (claims[1].path / "lock").unlink()
+    (claims[1].path / "lock").mkdir()
+    listed: list[Claim] = []
+
+    with pytest.raises(IsADirectoryError):
+        listed += orphans(tmp_path)
+
+    assert [claim.path for claim in listed] == [claims[0].path, claims[2].path]
+    for claim in listed:
+        claim.remove()
+
+
+def test_what_a_process_left_that_was_killed_while_removing_its_directory_is_removed(tmp_path: Path) -> None:
+    claim = Claim.create(tmp_path)
+    claim.release()
+    (claim.path / "lock").unlink()
+
+    assert list(orphans(tmp_path)) == []
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [Claim.release, Claim.remove, Claim.set_aside])
+def test_a_claim_that_is_over_leaves_no_descriptor_open_and_its_process_closes_no_other_at_a_fork(
+    end: Callable[[Claim], object], tmp_path: Path
+) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    claim = Claim.create(tmp_path)
+    end(claim)
+    after = set(os.listdir("/proc/self/fd"))
+
+    with (tmp_path / "of others").open("w") as others:  # it has the file descriptor that the lock had
+        child = os.fork()
+        if child == 0:
+            with suppress(OSError):
+                os.fstat(others.fileno())
+                os._exit(0)
+            os._exit(1)
+        _, status = os.waitpid(child, 0)
+
+    assert after == before
+    assert status == 0
+
+
+def test_a_directory_that_cannot_get_its_name_leaves_nothing_open(tmp_path: Path) -> None:
+    if subprocess.run(["chattr", "+a", str(tmp_path)], capture_output=True).returncode != 0:
+        pytest.skip("no folder can be made here in which nothing can be renamed")
+    before = set(os.listdir("/proc/self/fd"))
+
+    try:
+        with pytest.raises(PermissionError):
+            Claim.create(tmp_path)
+        after = set(os.listdir("/proc/self/fd"))
+    finally:
+        subprocess.run(["chattr", "-a", str(tmp_path)], check=True)
+
+    assert after == before
 
 
 def test_a_spool_that_was_set_aside_is_not_an_orphan(tmp_path: Path) -> None:
