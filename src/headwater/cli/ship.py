@@ -21,11 +21,13 @@ from headwater.emit.home import headwater_home
 from headwater.emit.http import HttpTransport
 from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble
 from headwater.emit.shipment import ship as ship_files
+from headwater.model.words import so_many
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 
 _TIMEOUT_S = 30.0
 _UNFINISHED = "truncated, or still being written; it is sent once complete"
+_UNREADABLE = "what it still has is sent once it can be read"
 _WRONG_ADDRESS = "the server there accepts no events: use the part of the service's addresses before /api/v1"
 
 
@@ -104,6 +106,7 @@ def _as_json(shipped: Shipped) -> dict[str, object]:
         "left": shipped.left,
         "why": shipped.why,
         "unfinishedLines": shipped.unfinished,
+        "unreadableFiles": shipped.unreadable,
         "troubles": [_trouble(trouble) for trouble in shipped.troubles],
     }
 
@@ -131,6 +134,8 @@ def _in_words(shipped: Shipped) -> str:
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
     if shipped.unfinished:
         counts += f", {shipped.unfinished:,} unfinished: {_UNFINISHED}"
+    if shipped.unreadable:
+        counts += f", {so_many(shipped.unreadable, 'unreadable file')}: {_UNREADABLE}"
     left = f", {shipped.left:,} left: {shipped.why}; {_to_go_on(shipped.why)}" if shipped.left else ""
     lines = [*map(_line, shipped.troubles), f"{counts}{left}{_sends_again(shipped)}", *_from_before(shipped)]
     return "\n".join(map(harmless, lines))
@@ -138,7 +143,8 @@ def _in_words(shipped: Shipped) -> str:
 
 def _line(trouble: Trouble) -> str:
     before = "(before)  " if trouble.is_from_before else ""
-    return f"{trouble.file}:{trouble.line}  {trouble.verdict}  {before}{trouble.reason or ''}".rstrip()
+    place = trouble.file if trouble.line is None else f"{trouble.file}:{trouble.line}"
+    return f"{place}  {trouble.verdict}  {before}{trouble.reason or ''}".rstrip()
 
 
 def _sends_again(shipped: Shipped) -> str:

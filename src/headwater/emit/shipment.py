@@ -6,7 +6,7 @@ Events that did not arrive stay in their file, and each later shipment reports t
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,8 +24,13 @@ _PATTERN: Final = "*.jsonl"
 _MOST_TOGETHER: Final = 64
 _MOST_TROUBLES: Final = 1_000
 _UNFINISHED: Final = "unfinished"
+_UNREADABLE: Final = "unreadable"
 _TO_FINISH_S: Final = 0.2
 """How long to wait for the end of an unterminated last line; a writer needs no longer."""
+
+
+_Inode = tuple[int, int]
+"""Device and inode."""
 
 
 class Line(NamedTuple):
@@ -37,10 +42,13 @@ class Line(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """An event that did not arrive: held back for its `verdict`, `refused` by the service, or `unfinished`."""
+    """An event that did not arrive: held back for its `verdict`, `refused` by the service, or `unfinished`.
+
+    Or a file that is `unreadable` from somewhere on: that has no line.
+    """
 
     file: str
-    line: int
+    line: int | None
     verdict: str
     reason: str | None
     is_from_before: bool = False
@@ -60,6 +68,7 @@ class Shipped:
         troubles: details of the first of all these.
         left: still to be sent: the service was not available, for the reason `why`.
         unfinished: unterminated last lines, cut off or still being written.
+        unreadable: files that could not be read, or not to their end: what is not read is sent once it can be.
     """
 
     arrived: int = 0
@@ -71,17 +80,24 @@ class Shipped:
     left: int = 0
     why: str | None = None
     unfinished: int = 0
+    unreadable: int = 0
 
     @property
     def is_whole(self) -> bool:
         """Whether every event in the files has arrived."""
         before = self.held_back_before or self.refused_before
-        return not (self.held_back or self.refused or before or self.left or self.unfinished)
+        still_there = self.left or self.unfinished or self.unreadable
+        return not (self.held_back or self.refused or before or still_there)
 
-    def add_trouble(self, file: str, behind: Undelivered, *, is_from_before: bool = False) -> None:
+    def add_trouble(self, trouble: Trouble) -> None:
         """Add to the troubles, up to their limit."""
         if len(self.troubles) < _MOST_TROUBLES:
-            self.troubles.append(Trouble(file, *behind, is_from_before))
+            self.troubles.append(trouble)
+
+    def add_unreadable(self, file: str, fault: OSError) -> None:
+        """Count a file that cannot be read, or not to its end."""
+        self.unreadable += 1
+        self.add_trouble(Trouble(file, None, _UNREADABLE, fault.strerror))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +121,7 @@ def ship(folder: Path, how: ShipmentOptions, *, from_start: bool = False) -> Shi
     """Send the events in the folder's `*.jsonl` files that were not sent to this target yet.
 
     An unterminated last line may be being written: after a moment's wait it is reported, and left for the next
-    shipment.
+    shipment. So is a file that cannot be read: it does not hold up the others.
 
     Raises:
         SetupError: the folder cannot be read, the marks cannot be written, or another shipment is in progress.
@@ -121,39 +137,47 @@ def ship(folder: Path, how: ShipmentOptions, *, from_start: bool = False) -> Shi
 
 
 def _ship_files(folder: Path, how: ShipmentOptions, marks: Marks, shipped: Shipped) -> None:
-    done: set[tuple[int, int]] = set()
+    done: set[_Inode] = set()
     seen: list[Mark] = []
     order = FileOrder()
-    while (file := _next_file(folder, order, done)) is not None:
+    while (file := _next_file(folder, order, done, shipped)) is not None:
         with file:
-            done.add(_inode(file))
-            mark = marks.of(file)
-            if not any(mark is other for other in seen):  # a copy has the same
-                _add_earlier_troubles(file, mark, shipped)
-            seen.append(mark)
-            _ship_file(file, mark, how, marks, shipped)
-            if shipped.why is None and _unfinished_line(file) is not None:
-                how.wait(_TO_FINISH_S)
-                _ship_file(file, mark, how, marks, shipped)
-            _add_unfinished(file, shipped)
+            done.add(_inode(os.fstat(file.fileno())))
+            try:
+                _ship_whole_file(file, how, marks, seen, shipped)
+            except OSError as fault:
+                shipped.add_unreadable(Path(file.name).name, fault)
     for path in _files(folder, order):
-        with suppress(FileNotFoundError), path.open("rb") as file:  # it may be rotated away meanwhile
-            if _inode(file) not in done:  # it has no complete line
-                _add_unfinished(file, shipped)
+        with suppress(FileNotFoundError):  # it may be rotated away meanwhile
+            if _inode(path.stat()) not in done:  # it has no complete line
+                with path.open("rb") as file:
+                    _add_unfinished(file, shipped)
+
+
+def _ship_whole_file(file: IO[bytes], how: ShipmentOptions, marks: Marks, seen: list[Mark], shipped: Shipped) -> None:
+    mark = marks.of(file)
+    if not any(mark is other for other in seen):  # a copy has the same
+        _add_earlier_troubles(file, mark, shipped)
+    seen.append(mark)
+    _ship_file(file, mark, how, marks, shipped)
+    if shipped.why is None and _unfinished_line(file) is not None:
+        how.wait(_TO_FINISH_S)
+        _ship_file(file, mark, how, marks, shipped)
+    _add_unfinished(file, shipped)
 
 
 def _add_earlier_troubles(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
     shipped.held_back_before += mark.held_back
     shipped.refused_before += mark.refused
     for behind in mark.behind:
-        shipped.add_trouble(Path(file.name).name, behind, is_from_before=True)
+        shipped.add_trouble(Trouble(Path(file.name).name, *behind, is_from_before=True))
 
 
 def _add_unfinished(file: IO[bytes], shipped: Shipped) -> None:
     number = _unfinished_line(file)
     if number is not None:
         shipped.unfinished += 1
-        shipped.add_trouble(Path(file.name).name, Undelivered(number, _UNFINISHED, "the line is incomplete"))
+        shipped.add_trouble(Trouble(Path(file.name).name, number, _UNFINISHED, "the line is incomplete"))
 
 
 def _unfinished_line(file: IO[bytes]) -> int | None:
@@ -166,7 +190,7 @@ def _unfinished_line(file: IO[bytes]) -> int | None:
     return number if line.strip() and not line.endswith(b"\n") else None
 
 
-def _next_file(folder: Path, order: FileOrder, done: set[tuple[int, int]]) -> IO[bytes] | None:
+def _next_file(folder: Path, order: FileOrder, done: set[_Inode], shipped: Shipped) -> IO[bytes] | None:
     """The first file in order that is not done and has a complete line, opened; None if there is none.
 
     The folder is listed again for each file, and once more when it is open: a file that was rotated in between has
@@ -174,21 +198,40 @@ def _next_file(folder: Path, order: FileOrder, done: set[tuple[int, int]]) -> IO
     """
     while True:
         paths = _files(folder, order)
-        for path in paths:
-            file = path.open("rb")
-            if _inode(file) not in done and first_line(file) is not None:
-                if _files(folder, order) == paths:
-                    return file
-                file.close()
-                break
-            file.close()
-        else:
-            return None
+        try:
+            file = next(filter(None, (_begun(path, done, shipped) for path in paths)), None)
+        except FileNotFoundError:  # rotated away meanwhile
+            continue
+        if file is None or _files(folder, order) == paths:
+            return file
+        file.close()
 
 
-def _inode(file: IO[bytes]) -> tuple[int, int]:
-    """Device and inode, which identify a file across renames during this shipment."""
-    status = os.fstat(file.fileno())
+def _begun(path: Path, done: set[_Inode], shipped: Shipped) -> IO[bytes] | None:
+    """The file, opened, if it is not done and has a complete line; one that cannot be read is reported, and done.
+
+    Raises:
+        FileNotFoundError: it is no longer there.
+    """
+    inode = _inode(path.stat())
+    if inode in done:
+        return None
+    try:
+        with ExitStack() as opened:
+            file = opened.enter_context(path.open("rb"))
+            if first_line(file) is not None:
+                opened.pop_all()
+                return file
+    except FileNotFoundError:
+        raise
+    except OSError as fault:
+        done.add(inode)
+        shipped.add_unreadable(path.name, fault)
+    return None
+
+
+def _inode(status: os.stat_result) -> _Inode:
+    """What identifies a file across renames during this shipment."""
     return status.st_dev, status.st_ino
 
 
@@ -221,7 +264,7 @@ class _FileProgress:
         """Record that the line did not arrive."""
         behind = Undelivered(line.number, verdict, reason)
         self.behind.append((line.end, behind))
-        self.shipped.add_trouble(Path(self.file.name).name, behind)
+        self.shipped.add_trouble(Trouble(Path(self.file.name).name, *behind))
 
     def reach(self, end: int) -> None:
         """Persist that no line up to this offset is sent again."""

@@ -76,7 +76,11 @@ class Marks:
         return max(known, key=lambda mark: mark.end, default=Mark(first))
 
     def move(self, mark: Mark, file: IO[bytes], end: int, behind: Sequence[Undelivered]) -> None:
-        """Record that the file was sent up to offset `end`, except for the lines `behind`."""
+        """Record that the file was sent up to offset `end`, except for the lines `behind`.
+
+        Raises:
+            SetupError: the marks cannot be written.
+        """
         if end <= mark.end:
             return
         mark.end, mark.tail = end, _tail(file, end)
@@ -85,8 +89,11 @@ class Marks:
         if not any(mark is other for other in self._marks):
             self._marks.append(mark)
         unseen = self._path.with_suffix(".new")
-        unseen.write_text(json.dumps([*map(_written, self._marks)]))
-        unseen.replace(self._path)
+        try:
+            unseen.write_text(json.dumps([*map(_written, self._marks)]))
+            unseen.replace(self._path)
+        except OSError as fault:
+            raise SetupError(f"{self._path}: {fault.strerror}: cannot write down what was sent") from fault
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -50,12 +49,16 @@ class FileOrder:
     def of(self, paths: Iterable[Path]) -> list[Path]:
         """The files in the order written; those without chained events by name, `events-….jsonl` before `events.jsonl`.
 
-        A file that is removed meanwhile is left out.
+        A file that is removed meanwhile is left out; one that cannot be read has no chained events.
         """
         spans: dict[Path, Span] = {}
         for path in paths:
-            with suppress(FileNotFoundError):
+            try:
                 spans[path] = self._span(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                spans[path] = Span()
         return in_order(spans)
 
     def _span(self, path: Path) -> Span:

@@ -110,6 +110,25 @@ def test_a_cut_off_line_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
+def test_a_file_that_cannot_be_read_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    (tmp_path / "events.jsonl").symlink_to("/proc/self/mem")
+    command = ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"]
+
+    as_text, as_json = CliRunner().invoke(app, command), CliRunner().invoke(app, [*command, "--json"])
+
+    assert (as_text.exit_code, as_json.exit_code) == (1, 1)
+    assert as_text.stdout == (
+        "events.jsonl  unreadable  Input/output error\n"
+        "0 arrived, 0 held back, 0 refused, 1 unreadable file: what it still has is sent once it can be read\n"
+    )
+    answer = json.loads(as_json.stdout)
+    assert answer["unreadableFiles"] == 1
+    assert [(each["file"], each["line"], each["verdict"]) for each in answer["troubles"]] == [
+        ("events.jsonl", None, "unreadable")
+    ]
+
+
 def test_unsigned_events_are_held_back_with_any_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")

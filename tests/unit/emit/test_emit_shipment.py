@@ -1,5 +1,6 @@
 """Shipping files of events: order, resuming, and events that are held back."""
 
+import errno
 import json
 import os
 from collections import deque
@@ -69,6 +70,37 @@ def test_an_entry_that_is_not_a_file_blocks_no_events(create: Callable[[Path], N
     report = shipped(tmp_path, Target())
 
     assert (report.arrived, report.is_whole) == (2, True)
+
+
+def test_a_file_that_cannot_be_read_is_reported_and_holds_up_no_other(tmp_path: Path) -> None:
+    (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\n")
+    unreadable = tmp_path / "events-20260522T100000Z-0002.jsonl"
+    unreadable.symlink_to("/proc/self/mem")  # no process has anything at address 0: reading fails as from a bad sector
+    (tmp_path / "events.jsonl").write_bytes(b"c\n")
+    target = Target()
+
+    report = shipped(tmp_path, target)
+    unreadable.unlink()
+    unreadable.write_bytes(b"b\n")
+    later = shipped(tmp_path, target)
+
+    assert (report.arrived, report.unreadable, report.is_whole) == (2, 1, False)
+    assert report.troubles == [Trouble(unreadable.name, None, "unreadable", os.strerror(errno.EIO))]
+    assert (later.arrived, later.unreadable, later.is_whole) == (1, 0, True)
+    assert target.got == [b"a", b"c", b"b"]
+
+
+def test_marks_that_cannot_be_written_end_the_shipment_before_events_are_sent_again(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\nd\n")
+    target = Target()
+    shipped(tmp_path, target)
+    (marks,) = tmp_path.glob(".shipped-*.json")
+    marks.with_suffix(".new").mkdir()
+
+    with pytest.raises(SetupError, match=r"Is a directory"):
+        shipped(tmp_path, target, from_start=True)
+
+    assert target.got == [b"a", b"b", b"c", b"d", b"a", b"b", b"c"]
 
 
 def in_place(epoch: str, sequence: int, *follows: str) -> bytes:
