@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import get_args
 
 import pytest
@@ -74,9 +75,14 @@ def execution_after(*names: str) -> Execution:
         (["sent", "started"], "running"),
         (["sent", "started", "seen troubled"], "degraded"),
         (["sent", "started", "seen troubled", "seen well"], "running"),
+        (["sent", "started", "seen troubled", "seen troubled"], "degraded"),
+        (["sent", "started", "seen well"], "running"),
+        (["sent", "seen troubled"], "starting"),
         (["sent", "started", "complete"], "completed"),
         (["sent", "fail"], "failed"),
         (["sent", "started", "stop asked"], "stopping"),
+        (["sent", "started", "stop asked", "started", "seen well"], "stopping"),
+        (["sent", "started", "stop asked", "seen troubled"], "stopping"),
         (["sent", "started", "stop asked", "abort"], "stopped"),
         (["stop asked"], "stopped"),
         (["sent", "started", "lost"], "lost"),
@@ -91,6 +97,31 @@ def test_work_that_completed_before_the_stop_is_completed_without_a_stop() -> No
     execution = execution_after("sent", "started", "stop asked", "complete")
 
     assert (execution.state, execution.stop) == ("completed", None)
+
+
+def test_a_run_that_ended_as_aborted_without_an_order_is_stopped_for_no_other_reason() -> None:
+    assert execution_after("sent", "started", "abort").stop == Stop("stopped")
+    assert execution_after("sent", "started", "stop asked", "abort").stop == Stop("stopped", "ann", "closed")
+
+
+def test_a_run_whose_start_was_reported_needs_an_end_even_if_it_is_stopped_before_that() -> None:
+    assert execution_after("sent", "stop asked", "started").is_told
+    assert not execution_after("sent", "stop asked").is_told
+
+
+def test_the_newest_counters_are_kept_and_a_report_without_any_clears_none() -> None:
+    reports: list[StateEvent] = [
+        StatusReported({"rows": 1}, Health()),
+        StatusReported({}, Health()),
+        StatusReported({"rows": 2}, Health()),
+        Ended("FAIL", "no such table", {}, Health()),
+    ]
+    running = execution_after("sent", "started")
+
+    states = list(accumulate(reports, lambda one, report: after(one, report, NOON), initial=running))[1:]
+
+    assert [one.counters for one in states] == [{"rows": 1}, {"rows": 1}, {"rows": 2}, {"rows": 2}]
+    assert after(states[0], Ended("COMPLETE", None, {"rows": 9}, Health()), NOON).counters == {"rows": 9}
 
 
 def test_the_first_stop_of_an_execution_is_recorded() -> None:
@@ -111,6 +142,7 @@ def test_a_lost_execution_whose_end_cannot_be_sent_has_an_error_that_its_run_sta
     closed = after(lost, Closed("the environment variable SHOP is not set"), NOON)
 
     assert closed.state == "failed"
+    assert "stays open" not in (execution_after("sent", "started", "lost", "closed").error or "")
     assert closed.error is not None
     assert "stays open in lineage: cannot send its end: the environment variable SHOP is not set" in closed.error
 
@@ -125,8 +157,9 @@ def test_dropped_events_leave_an_execution_degraded() -> None:
     assert after(execution_after("sent", "started"), StatusReported({}, dropped), NOON).state == "degraded"
 
 
-def test_waiting_events_without_an_error_are_good_health() -> None:
+def test_waiting_events_without_an_error_and_an_error_without_waiting_events_are_good_health() -> None:
     assert Health(waiting=2).is_good
+    assert Health(last_error="timed out").is_good
 
 
 @given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=12), st.sampled_from(sorted(EVENTS)))
@@ -174,6 +207,8 @@ def test_an_event_that_is_refused_late_is_counted_as_dropped_with_the_reason() -
 
     assert health == Health({"http": 2}, 0, {"refused": 1}, "422 no such run")
     assert health.without_waiting() == health
+    assert health.after(DeliveryCounts({"http": 1})).last_error == "422 no such run"
+    assert TROUBLED.without_waiting() == Health()
 
 
 def test_a_later_change_of_health_applies_to_ended_executions_only() -> None:
@@ -188,3 +223,4 @@ def test_waiting_events_of_a_crash_add_to_those_of_the_run() -> None:
     lost = after(after(execution_after("sent", "started"), StatusReported({}, TROUBLED), NOON), Lost(), NOON)
 
     assert after(lost, Closed(None, 2, "refused"), NOON).health == Health({}, 5, {}, "refused")
+    assert after(lost, Closed(), NOON).health == TROUBLED
