@@ -47,36 +47,38 @@ class Heartbeats:
 
     def wait_s(self) -> float:
         """Seconds until the next event of our own is due, if nothing else happens."""
-        return max(0.0, self._due_at() - self._monotonic())
+        now = self._monotonic()
+        return max(0.0, self._due_at(now) - now)
 
     def due_event(self, now_s: float, *, is_last: bool) -> bytes | None:
         """The unsigned event that is due, or None; `now_s` is the time in seconds since 1970.
 
         The last one (`is_last`) is due only if an earlier heartbeat announced it, or drops are not yet recorded.
         """
-        if self._is_over or not (self._is_last_due() if is_last else self._monotonic() >= self._due_at()):
+        now = self._monotonic()
+        if self._is_over or not (self._is_last_due() if is_last else now >= self._due_at(now)):
             return None
         self._is_over = is_last
         self._has_sent = True
         gap = self._metrics.take_gap()
         if gap is not None:
-            self._gap_due_at, self._gap_recorded_at = None, self._monotonic()
+            self._gap_due_at, self._gap_recorded_at = None, now
         return _heartbeat(self._chain, now_s, self._interval_s, gap, is_last=is_last)
 
     def _is_last_due(self) -> bool:
         return self._has_sent or self._metrics.has_gap or self._chain.unsigned > 0
 
-    def _due_at(self) -> float:
+    def _due_at(self, now: float) -> float:
         if self._chain.unsigned >= MAX_UNSIGNED:
-            return self._monotonic()
+            return now
         due_at = self._last_event_at if self._has_sent else self._began_at
-        return min(due_at + self._interval_s, self._gap_due())
+        return min(due_at + self._interval_s, self._gap_due(now))
 
-    def _gap_due(self) -> float:
+    def _gap_due(self, now: float) -> float:
         if not self._metrics.has_gap:
             return float("inf")
         if self._gap_due_at is None:
-            self._gap_due_at = self._monotonic() + _GATHER_S
+            self._gap_due_at = now + _GATHER_S
             if self._gap_recorded_at is not None:
                 self._gap_due_at = max(self._gap_due_at, self._gap_recorded_at + self._interval_s)
         return self._gap_due_at

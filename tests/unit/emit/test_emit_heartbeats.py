@@ -158,6 +158,20 @@ def test_an_idle_emitter_sends_heartbeats_and_ends_with_a_last_one(tmp_path: Pat
     assert [event["eventType"] for event in events] == ["RUNNING"] * (len(events) - 1) + ["COMPLETE"]
 
 
+def test_an_emitter_sends_a_heartbeat_at_once_when_too_many_unsigned_events_are_pending(tmp_path: Path) -> None:
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", heartbeat_s=3600)
+    delivered = Semaphore(0)
+    with Emitter.of_node(config, KEY, observe=lambda *_: delivered.release()) as emitter:
+        for _ in range(MAX_UNSIGNED):
+            emitter.put(DATASET_EVENT)
+        arrived = [delivered.acquire(timeout=60) for _ in range(MAX_UNSIGNED + 1)]
+        *unsigned, heartbeat = (tmp_path / "events.jsonl").read_bytes().splitlines()
+
+    assert all(arrived)
+    assert unsigned == [DATASET_EVENT] * MAX_UNSIGNED
+    assert len(json.loads(heartbeat)["run"]["facets"]["headwater_chain"]["unsigned"]) == MAX_UNSIGNED
+
+
 def test_an_emitter_reports_dropped_events_at_its_end(tmp_path: Path) -> None:
     config = EmitConfig(
         file=FileConfig(path=tmp_path / "events.jsonl"),
