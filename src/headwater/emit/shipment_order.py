@@ -17,10 +17,11 @@ from typing import IO, Any, Final, NamedTuple
 import orjson
 
 from headwater.emit.chain import MAX_UNSIGNED
+from headwater.emit.overflow import BATCH
 from headwater.signing.chain import CHAIN
 
-_FIRST_LINES: Final = MAX_UNSIGNED + 1
-"""So many lines contain at least one chained event, if the file has any."""
+_FIRST_LINES: Final = MAX_UNSIGNED + BATCH
+"""So many lines contain at least one chained event: after each batch, too many unsigned events get one."""
 _TAIL_BYTES: Final = 1 << 20
 
 

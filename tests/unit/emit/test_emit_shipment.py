@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.emit.chain import MAX_UNSIGNED
 from headwater.emit.config import FileConfig
 from headwater.emit.file import FileTransport
+from headwater.emit.overflow import BATCH
 from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble, ship
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.errors import SetupError
@@ -128,6 +130,13 @@ JOB = b'{"job":{"name":"load"}}'
             "events-20260521T100000Z-0001.jsonl": [in_place("b", 2), in_place("c", 0, "b"), in_place("c", 1)],
             "events-20260520T100000Z-0001.jsonl": [JOB, in_place("d", 0, "c"), in_place("d", 1)],
             "events.jsonl": [in_place("d", 2)],
+        },
+        # A file that begins with a burst of events without a run, which have no place.
+        {
+            "events-20260522T100000Z-0001.jsonl": [in_place("e", 0), *[JOB] * (MAX_UNSIGNED - 1)],
+            "events-20260521T100000Z-0001.jsonl": [*[JOB] * BATCH, in_place("e", 1)],
+            "events-20260520T100000Z-0001.jsonl": [*[JOB] * (MAX_UNSIGNED - 1 + BATCH), in_place("e", 2)],
+            "events.jsonl": [in_place("e", 3)],
         },
         # Contradictory files are last, by name.
         {
