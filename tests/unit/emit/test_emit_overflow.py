@@ -144,6 +144,37 @@ def test_an_overflow_that_the_disk_cannot_read_does_not_hold_up_those_of_other_p
     assert [event.put_at for event in later] == [1.0]
 
 
+def test_the_files_of_one_process_are_sent_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    overflow = Overflow(tmp_path, 1 << 20, wake=lambda: None, lose=lambda: None)
+    for n in range(12):
+        overflow.append(Outgoing(float(n), b"{}"))
+        next(overflow.take())  # and it is never passed on
+    overflow.close()
+
+    sent = passed_on(left_behind(tmp_path), "second")
+
+    assert [event.put_at for event in sent] == [float(n) for n in range(12)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_event_beyond_the_limit_is_lost_alone_and_the_worker_is_woken_once_for_those_that_wait(
+    tmp_path: Path,
+) -> None:
+    calls: list[str] = []
+    size = len(b"1.0 {}\n")
+    overflow = Overflow(tmp_path, 3 * size, wake=lambda: calls.append("wake"), lose=lambda: calls.append("lose"))
+
+    for body in (b"{}", b"{}", b'{"too":"large"}', b"{}", b"{}"):
+        overflow.append(Outgoing(1.0, body))
+    first = passed_on(overflow.take(), "by")
+    overflow.append(Outgoing(2.0, b"{}"))
+    second = passed_on(overflow.take(), "by")
+
+    assert calls == ["wake", "lose", "lose", "wake"]
+    assert ([event.put_at for event in first], [event.put_at for event in second]) == ([1.0] * 3, [2.0])
+    overflow.close()
+
+
 def test_taking_from_a_closed_overflow_gives_nothing_and_closes_no_other_file(tmp_path: Path) -> None:
     overflow = Overflow(tmp_path / "overflow", 1 << 20, wake=lambda: None, lose=lambda: None)
     overflow.append(Outgoing(1.0, b"{}"))
