@@ -46,14 +46,18 @@ def write_whole(path: Path, text: str) -> None:
     """Create or replace the file atomically; it is complete and on disk on return.
 
     Raises:
-        OSError: the disk is full, or the folder cannot be written to.
+        OSError: the disk is full, or the folder cannot be written to; then nothing is left there.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False) as file:  # 0600
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    replace(path, Path(file.name))
+    handle, unfinished = tempfile.mkstemp(prefix=".writing-", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        replace(path, Path(unfinished))
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
 
 
 def read_own(path: Path) -> bytes:

@@ -10,6 +10,7 @@ from headwater.errors import SetupError
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, trusted_keys
 from headwater.signing.keys import NodeKey, key_id
+from headwater.signing.secretfile import write_whole
 
 OTHER = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 
@@ -136,3 +137,12 @@ def test_the_next_key_is_created_once_for_the_node_and_replaces_the_old_one(tmp_
     assert first.node_id == old.node_id
     assert load_or_create(tmp_path).key_id == first.key_id
     assert next_key(tmp_path).key_id != first.key_id
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_else_behind(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").mkdir()
+
+    with pytest.raises(IsADirectoryError):
+        write_whole(tmp_path / "checkpoint", "a head")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
