@@ -157,6 +157,20 @@ def test_the_files_of_one_process_are_sent_in_the_order_in_which_they_were_writt
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("suffix", [".events", ".signed"])
+def test_an_event_that_was_cut_short_is_not_sent(suffix: str, tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
+    batch = next(overflow.take())
+    batch.keep(signed(batch, "first"))
+    overflow.close()
+    (path,) = tmp_path.rglob(f"*{suffix}")
+    path.write_bytes(path.read_bytes() + b'7000.0 {"n":7')
+
+    sent = passed_on(left_behind(tmp_path), "second")
+
+    assert [event.put_at for event in sent] == [event.put_at for event in EVENTS]
+
+
 def test_an_event_beyond_the_limit_is_lost_alone_and_the_worker_is_woken_once_for_those_that_wait(
     tmp_path: Path,
 ) -> None:
