@@ -176,7 +176,7 @@ class Courier:
         self._metrics.failed(self._why)
 
     def _pause(self, after_s: float | None) -> None:
-        if after_s is not None:
+        if after_s:  # else a service that asks for no delay, or by another clock, would get the same at once again
             self._stopped.wait(after_s)
         elif self._hurried.wait(backoff_s(self._failures, self._rng)):
             self._hurried.clear()

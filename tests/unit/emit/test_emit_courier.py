@@ -166,6 +166,20 @@ def test_the_log_has_the_target_the_reason_and_the_remedy(caplog: pytest.LogCapt
     assert [vars(record)["why"] for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
 
 
+def test_a_target_that_asks_for_a_delay_of_zero_is_not_tried_again_at_once() -> None:
+    paused = threading.Event()
+
+    class Watched(LongestPause):
+        def uniform(self, a: float, b: float) -> float:
+            paused.set()
+            return super().uniform(a, b)
+
+    with courier_to(Letterbox(lambda event: Unavailable("asleep", after_s=0.0)), rng=Watched()) as courier:
+        courier.accept(events(1, 1))
+
+        assert paused.wait(LONG_S)
+
+
 def test_hurry_interrupts_a_pause() -> None:
     asleep = threading.Event()
     is_awake = threading.Event()

@@ -298,6 +298,21 @@ def test_an_event_to_be_sent_again_is_sent_before_the_next(tmp_path: Path) -> No
     assert (report.arrived, report.left) == (3, 0)
 
 
+def test_a_service_that_answers_before_the_last_try_gets_all_and_is_waited_for_as_long_as_it_asks(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    asleep: list[Outcome] = [Unavailable("asleep", after_s=7.0)]
+    waits: list[float] = []
+    target = Target(asleep, asleep, [Acknowledged()], asleep, asleep)
+    options = ShipmentOptions(transport=target, verify=verify, wait=waits.append, rng=Random(0), tries=3)  # noqa: S311
+
+    report = ship(tmp_path, options)
+
+    assert (report.arrived, report.left, report.is_whole) == (2, 0, True)
+    assert (target.got, waits) == ([b"a", b"b"], [7.0] * 4)
+
+
 def test_if_the_service_stays_unavailable_the_rest_is_left_for_the_next_shipment(tmp_path: Path) -> None:
     (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\nc\nd\n")
     (tmp_path / "events.jsonl").write_bytes(b"e\n")
