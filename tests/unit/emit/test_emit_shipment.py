@@ -390,6 +390,15 @@ def test_all_events_that_did_not_arrive_are_counted_and_the_first_are_listed(tmp
     assert [trouble.line for trouble in second.troubles] == [*range(1, 101)]
 
 
+NOT_ARRIVED = ("held_back", "refused", "held_back_before", "refused_before", "left", "unfinished", "unreadable")
+
+
+@pytest.mark.parametrize("count", NOT_ARRIVED)
+def test_a_shipment_is_whole_only_if_nothing_is_left_for_any_reason(count: str) -> None:
+    assert Shipped(arrived=1).is_whole
+    assert not Shipped(arrived=1, **{count: 1}).is_whole  # type: ignore[arg-type]
+
+
 def test_from_start_sends_everything_again(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\n")
     shipped(tmp_path, Target())
