@@ -73,7 +73,7 @@ class ProviderKeys:
             if self._cache is not None:
                 self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._cache.write_bytes(text)
-        except (httpx.HTTPError, OSError, ValueError, JoseError) as fault:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, JoseError) as fault:
             why = f"{type(fault).__name__}: {fault}"
             log.warning("the identity provider's keys cannot be read", extra={"jwks": self._source, "fault": why})
 
@@ -97,9 +97,15 @@ class ProviderKeys:
 def _parsed(text: bytes) -> KeySet:
     """The keys of a set; unreadable ones are skipped.
 
+    Raises:
+        ValueError: it is not a key set, or no key in it can be read.
+
     Source: RFC 7517, section 5
     """
-    key_set = json.loads(text)
+    try:
+        key_set = json.loads(text)
+    except RecursionError as fault:
+        raise ValueError("nested too deeply for a key set") from fault
     if not isinstance(key_set, dict) or not isinstance(key_set.get("keys"), list):
         raise ValueError("not a JSON Web Key Set")
     keys = [key for each in key_set["keys"] if (key := _key(each)) is not None]

@@ -335,9 +335,10 @@ def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
         (200, b"{}"),
         (200, b'{"keys": 1}'),
         (200, b'{"keys": []}'),
+        (200, b"[" * 100_000),
         (200, json.dumps({"keys": [RSA.as_dict(private=False)], "more": "x" * 1_000_000}).encode()),
     ],
-    ids=["failed", "moved", "empty", "list", "no keys", "number", "none", "large"],
+    ids=["failed", "moved", "empty", "list", "no keys", "number", "none", "deep", "large"],
 )
 def test_without_any_keys_a_token_is_refused_as_unavailable(
     identity: Identity, status: int, body: bytes | None, caplog: pytest.LogCaptureFixture
@@ -347,6 +348,12 @@ def test_without_any_keys_a_token_is_refused_as_unavailable(
     with pytest.raises(UnavailableError, match="identity provider's keys"):
         admitted(provider(identity.url), token())
     assert [vars(each)["jwks"] for each in caplog.records if each.levelname == "WARNING"] == [identity.url]
+
+
+@pytest.mark.parametrize("address", ["https://login.example.org:port/keys", "https://[::1/keys"])
+def test_with_an_address_that_is_none_a_token_is_refused_as_unavailable(address: str) -> None:
+    with pytest.raises(UnavailableError, match="identity provider's keys"):
+        admitted(provider(address), token())
 
 
 def test_keys_may_be_read_from_a_file(tmp_path: Path) -> None:
