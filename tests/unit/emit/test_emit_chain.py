@@ -150,6 +150,20 @@ def test_heads_that_an_epoch_could_not_send_are_left_to_the_next(tmp_path: Path)
     assert facet(chain(tmp_path, "e3").sign(EVENT))["follows"] == heads
 
 
+def test_an_epoch_has_one_directory_and_leaves_it_to_one_next_epoch_only(tmp_path: Path) -> None:
+    current = chain(tmp_path, "e1")
+    for _ in range(3):
+        current.sign(EVENT)
+        current.record()
+    during = len(list(tmp_path.iterdir()))
+    current.close()
+
+    ended(tmp_path, "e2")
+
+    assert during == 1
+    assert [head["epoch"] for head in facet(chain(tmp_path, "e3").sign(EVENT))["follows"]] == ["e2"]
+
+
 def test_an_emitter_without_events_leaves_nothing(tmp_path: Path) -> None:
     chain(tmp_path).close()
 
