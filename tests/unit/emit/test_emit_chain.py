@@ -125,6 +125,17 @@ def test_an_epoch_names_the_heads_of_those_that_ended(tmp_path: Path) -> None:
     assert "follows" not in facet(later)
 
 
+def test_events_without_a_run_name_no_heads_so_these_remain_for_the_first_that_has_one(tmp_path: Path) -> None:
+    heads = [ended(tmp_path, "e1")]
+    current = chain(tmp_path, "e2")
+    current.sign(DATASET_EVENT)
+    current.record()
+    current.settle()
+    current.close()
+
+    assert facet(chain(tmp_path, "e3").sign(EVENT))["follows"] == heads
+
+
 def test_a_running_epoch_is_not_followed_until_it_ends(tmp_path: Path) -> None:
     running_chain = chain(tmp_path, "e1")
     running_chain.sign(EVENT)
