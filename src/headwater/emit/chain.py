@@ -57,11 +57,6 @@ class Chain:
         self._file: int | None = None
 
     @property
-    def length(self) -> int:
-        """The number of events in the epoch."""
-        return self._sequence + 1
-
-    @property
     def unsigned(self) -> int:
         """The number of unsigned events since the last signed one."""
         return len(self._unsigned)
