@@ -10,7 +10,7 @@ import pytest
 from headwater.agent.messages import Pipeline
 from headwater.agent.states import Dispatched, Ended, Execution, Health, Stop, StopAsked, after
 from headwater.agent.store import AgentStore, Job
-from headwater.errors import NotFoundError, UnavailableError
+from headwater.errors import NotFoundError, SetupError, UnavailableError
 
 NOON = datetime(2026, 5, 22, 12, 0, 0, 123456, tzinfo=UTC)
 PIPELINE = Pipeline(source="name: orders", path="/edge/orders.yaml", settings={"mode": "stream"})
@@ -117,6 +117,26 @@ def test_a_disk_that_cannot_be_written_is_reported_and_the_recorded_state_stays(
 
     store._db.execute("PRAGMA query_only = OFF")
     assert store.execution("run-1").state == "pending"
+
+
+def test_executions_are_recorded_all_or_none_and_the_store_goes_on(store: AgentStore, job: Job) -> None:
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        store.record(NOON, execution(job, 1), replace(execution(job, 2), job_id=job.id + 1))
+    between = store.executions()
+
+    store.record(NOON, execution(job, 3))
+
+    assert between == []
+    assert [each.run_id for each in store.executions()] == ["run-3"]
+
+
+def test_a_database_of_a_newer_agent_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.db"
+    with AgentStore(path) as newer:
+        newer._db.execute("PRAGMA user_version = 99")
+
+    with pytest.raises(SetupError, match="written by a newer Headwater"):
+        AgentStore(path)
 
 
 def test_a_stream_that_is_degraded_for_months_keeps_its_first_and_its_newest_transitions(
