@@ -1,12 +1,13 @@
 """When a job starts next: by its schedule, its restart policy and how its executions ended."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.agent.planning import Start, dispatchable, failures_in_a_row, next_start, wait_s
+from headwater.agent.planning import Start, as_known_by, dispatchable, failures_in_a_row, next_start, wait_s
 from headwater.agent.states import Execution, State, Stop
 from headwater.pipeline.spec import AgentSpec, Backoff, Schedule
 
@@ -53,6 +54,27 @@ def test_cron_uses_the_wall_clock_of_its_time_zone_also_at_the_change_to_summer_
     deployed_at = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
     assert next_start(policy, "active", deployed_at, []) == Start(datetime(2026, 3, 29, 4, 30, tzinfo=UTC), "schedule")
+
+
+def test_a_crashed_execution_restarts_by_the_policy_and_one_that_the_agents_end_stopped_goes_on_at_once() -> None:
+    policy = AgentSpec(restart="on-failure", backoff=BACKOFF)
+    crashed = execution("failed", 0, 10, stop="crashed")
+    shut_down = execution("stopped", 0, 10, stop="shutdown")
+
+    assert next_start(policy, "active", NOON, [crashed]) == Start(seconds(12), "restart")
+    assert next_start(AgentSpec(restart="never"), "active", NOON, [crashed]) is None
+    assert next_start(AgentSpec(restart="never"), "active", NOON, [shut_down]) == Start(seconds(10), "resume")
+
+
+def test_times_from_before_the_clock_was_set_back_count_as_now() -> None:
+    ahead = execution("completed", 500, 900)
+    behind = execution("completed", -500, -100)
+
+    known = as_known_by(ahead, NOON)
+
+    assert (known.created_at, known.ended_at) == (NOON, NOON)
+    assert as_known_by(behind, NOON) == behind
+    assert as_known_by(replace(behind, ended_at=None), NOON).ended_at is None
 
 
 def test_missed_starts_are_made_up_for_once() -> None:
