@@ -40,6 +40,7 @@ MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of a check; of an entry or other par
 MOST_LEVELS = 254  # of objects and arrays inside one another: with more, readers do not agree whether they read it
 TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 ERASED = b'{"_deleted":true}'
 HASH_BYTES, SALT_BYTES = 32, 16
 ENTRY_MEMBERS = {"index", "leaf", "kind", "type", "receivedUs", "verdict", "keyId", "facets", "salt", "salts", "parts"}
@@ -81,8 +82,8 @@ class Trust:
     keys: Mapping[str, Any] | None = None
     since: str | None = None
     witnesses: Sequence[str] = ()
-    read_json: ReadJson = json.loads  # or another that is trusted
-    read_event: ReadJson | None = None  # the same; one that refuses what `read_strictly` does
+    read_json: ReadJson | None = None  # `read_once`, or another that is trusted and refuses what it does
+    read_event: ReadJson | None = None  # the same for `read_strictly`
 
 
 @dataclass(slots=True)
@@ -120,7 +121,7 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
                 raise Refused(f"the bundle has duplicate or unknown files among these: {', '.join(names)}")
             if any(each.file_size > MOST_BYTES for each in bundle.infolist() if each.filename != "entries.jsonl"):
                 raise Refused(f"a part of the bundle would unpack to more than {MOST_BYTES:,} bytes")
-            manifest = json.loads(bundle.read("manifest.json"))
+            manifest = read_once(bundle.read("manifest.json"))
             if manifest["format"] != FORMAT:
                 raise Refused(f"the bundle's format is {manifest['format']!r}, and this program reads {FORMAT!r}")
             report.head = _check_heads(bundle, manifest, trust, report)
@@ -159,11 +160,10 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
             report.checked.append(f"checkpoint: {witness.partition('+')[0]} witnessed it")
     except Refused as fault:
         report.find("checkpoint", None, str(fault))
-    if not head.origin:
-        return head  # without the log's signature, it says nothing of the log
-    if head.size != manifest["size"]:
-        report.find("checkpoint", None, f"the head is of size {head.size}, the manifest says {manifest['size']}")
-    _check_consistency(bundle, log_key, head, trust, report)
+    if head.origin:  # without the log's signature, it says nothing of the log
+        if head.size != manifest["size"]:
+            report.find("checkpoint", None, f"the head is of size {head.size}, the manifest says {manifest['size']}")
+        _check_consistency(bundle, log_key, head, trust, report)
     return head
 
 
@@ -176,7 +176,7 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
         return report.not_known.append("whether the log only grew since an earlier head: none was given (--since)")
     try:
         old = opened_of_log(earlier, log_key)
-        shown: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
+        shown: Mapping[str, Any] = read_once(bundle.read("consistency.json") if is_there else b'{"from":0,"proof":[]}')
         if 0 < old.size < head.size and shown["from"] != old.size:
             raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
         check_consistent(old, head, [read_hash(each) for each in shown["proof"] if shown["from"] == old.size])
@@ -247,10 +247,10 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
 
 
 def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, report: Report, look: Look) -> None:
-    hashes, begin = json.loads(bundle.read("tree.json")), manifest["from"]
+    hashes, begin = read_once(bundle.read("tree.json")), manifest["from"]
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
-    keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
+    keys = read_keys(trust.keys or read_once(bundle.read("keys.json")))
     head, tree, at, after, rest = report.head, report.tree, begin, begin, b""
     if begin < 0 or len(hashes["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks hashes for the entries before {begin}, or has too many")
@@ -261,7 +261,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
             *complete, rest = (rest + part).split(b"\n") if part else (rest, b"")
             if len(rest) > MOST_BYTES:
                 raise Refused(f"an entry would unpack to more than {MOST_BYTES:,} bytes")
-            some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, complete)]
+            some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json or read_once, complete)]
             for entry, raw in some:
                 if (index := entry["index"]) != after:
                     report.find("inclusion", at, f"the entry at this position of the bundle has the index {index}")
@@ -344,8 +344,7 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
         part = erased.get(number) or hashlib.sha256(salts[number + 1] + value).digest()
         committed.append(begin.to_bytes(8, "big") + end.to_bytes(8, "big") + part)
         at, shift = end, shift + length - (end - begin)
-    rest.append(raw[at + shift :])
-    committed[0] = hashlib.sha256(b"".join(rest)).digest()
+    committed[0] = hashlib.sha256(b"".join([*rest, raw[at + shift :]])).digest()
     commitment, key_id = hashlib.sha256(b"".join(committed)).hexdigest(), ENCODE(entry["keyId"])
     leaf = f'{{"commitment":"sha256:{commitment}","keyId":{key_id},"kind":{ENCODE(entry["kind"])},'
     leaf += f'"receivedUs":{entry["receivedUs"]:d},"verdict":{ENCODE(entry["verdict"])},"version":1}}'
@@ -392,8 +391,7 @@ class Tree:
 
 def _heights(begin: int, end: int) -> Iterator[int]:
     while begin < end:
-        height = (min(end - begin, begin & -begin) if begin else end - begin).bit_length() - 1
-        yield height
+        yield (height := (min(end - begin, begin & -begin) or end - begin).bit_length() - 1)
         begin += 1 << height
 
 
@@ -465,6 +463,11 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
         yield canonical(event).encode(), facet, event["producer"]
 
 
+def read_once(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds
+    """Parse JSON; raise ValueError for an object with duplicate keys."""
+    return json.loads(text, object_pairs_hook=_members)
+
+
 def read_strictly(raw: bytes) -> Entry:
     """Parse JSON that has only one reading, with numbers kept as written; raise ValueError for any other."""
     literal = {"parse_int": _Literal, "parse_float": _Literal, "parse_constant": int}  # int: no NaN, no Infinity
@@ -481,7 +484,7 @@ def read_strictly(raw: bytes) -> Entry:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object without duplicate keys: parsers do not agree which duplicate counts."""
     if len({canonical(key) for key, _ in pairs}) < len(pairs):  # escapes that stand for no character are one
-        raise ValueError("duplicate key")
+        raise ValueError(f"duplicate key among {', '.join(key for key, _ in pairs)[:200]}")
     return dict(pairs)
 
 
@@ -494,10 +497,7 @@ def canonical(value: object) -> str:
     if isinstance(value, _Literal):
         return str(value)
     if isinstance(value, str):
-        text = json.dumps(without_halves(value), ensure_ascii=False)
-        for character in "<>&\u2028\u2029":
-            text = text.replace(character, f"\\u{ord(character):04x}")
-        return text
+        return json.dumps(without_halves(value), ensure_ascii=False).translate(ESCAPED)
     if isinstance(value, dict):
         members = sorted(value.items(), key=lambda member: without_halves(member[0]).encode())
         return "{" + ",".join(f"{canonical(key)}:{canonical(each)}" for key, each in members) + "}"

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, NamedTuple, TypeGuard, cast
 import msgspec
 import orjson
 
-from headwater.audit.core import Refused, Report
+from headwater.audit.core import Refused, Report, read_once
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
 from headwater.model.edits import KEY, EditEntry, FactsInOrder
@@ -238,7 +238,7 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
 def _read(file: IO[bytes]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     try:
         with zipfile.ZipFile(file) as bundle:
-            manifest, shown = json.loads(bundle.read("manifest.json")), {**json.loads(bundle.read("graph.json"))}
-        return tuple(manifest[member] for member in ("madeBy", "graphOf", "from", "to", "size")), shown
+            manifest, shown = (read_once(bundle.read(name)) for name in ("manifest.json", "graph.json"))
+        return tuple(manifest[member] for member in ("madeBy", "graphOf", "from", "to", "size")), {**shown}
     except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
         raise Refused(f"the bundle cannot be read: {fault!r}") from fault

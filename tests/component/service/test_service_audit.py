@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from headwater.audit import core
 from headwater.audit.bounds import oversized_parts
-from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
+from headwater.audit.core import Refused, Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import EditItem, edit_entry
@@ -623,6 +623,40 @@ def test_a_bundle_with_a_duplicate_or_unknown_file_is_refused(home: Path, name: 
     result = run("verify", str(path))
 
     assert (result.exit_code, "duplicate or unknown files" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("part", "member", "other"),
+    [
+        ("entries", b'"raw":', b'"raw":"what another reader would show",'),
+        ("entries", b'"raw":', b'"r\\u0061w":"what another reader would show", '),
+        ("entries", b'"verdict":', b'"verdict":"unsigned",'),
+        ("graph", b'"jobs":', b'"jobs":[],'),
+        ("manifest", b'"to":', b'"to":5,'),
+        ("tree", b'"left":', b'"left":[],'),
+        ("keys", b'"kid":', b'"kid":"another",'),
+    ],
+)
+def test_a_bundle_with_a_member_twice_is_refused(home: Path, part: str, member: bytes, other: bytes) -> None:
+    path = altered(bundle_of(home), **{part: lambda data: data.replace(member, other + member, 1)})
+
+    answer = json.loads(run("verify", str(path), "--json").stdout)
+
+    assert (answer["verdict"], "duplicate key among" in answer["reason"]) == ("unreadable", True)
+
+
+@pytest.mark.parametrize("space", [b" ", b"\t", b"\r"])
+def test_a_bundle_whose_entries_are_written_in_another_way_is_read(home: Path, space: bytes) -> None:
+    path = altered(bundle_of(home), entries=lambda data: data.replace(b'"raw":', b'"raw"' + space + b":"))
+
+    assert verdict(path)["verdict"] == "proven"
+
+
+def test_the_core_alone_refuses_a_bundle_with_a_member_twice(home: Path) -> None:
+    path = altered(bundle_of(home), entries=lambda data: data.replace(b'"raw":', b'"raw":"other","raw":', 1))
+
+    with path.open("rb") as file, pytest.raises(Refused, match="duplicate key among"):
+        check_bundle(file, Trust())
 
 
 def test_a_graph_with_more_than_follows_from_the_entries_is_found(home: Path) -> None:
