@@ -1,6 +1,11 @@
-"""Stores that tests reuse, since creating one takes longer than the test."""
+"""Stores that tests reuse, since creating one takes longer than the test; and databases that somebody edits."""
 
 import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
 
 from headwater.store.schema import STEPS
 from headwater.store.store import Store
@@ -28,3 +33,16 @@ def empty_stores(*stores: Store) -> None:
     for store in stores:
         store._reported = 0
         store._begin()
+
+
+def edit(database: str | Path, *statements: str) -> None:
+    """Change a database as a person could."""
+    with closing(sqlite3.connect(database) if isinstance(database, Path) else psycopg.connect(database)) as db:
+        for each in statements:
+            db.execute(each)  # type: ignore[call-overload, unused-ignore]
+        db.commit()
+
+
+def binary(database: str | Path, digits: str) -> str:
+    """A value of hexadecimal digits in SQL."""
+    return f"x'{digits}'" if isinstance(database, Path) else f"'\\x{digits}'"

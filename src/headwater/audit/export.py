@@ -71,13 +71,18 @@ def export(
     """Write a bundle into a file.
 
     Raises:
-        InvalidInputError: `head` or `since` is not one of this log, `since` covers more than `head`, or no entry is
-            about the dataset.
+        InvalidInputError: `head` or `since` is not one of this log, `since` covers more than `head`, the entries begin
+            after it, or no entry is about the dataset.
         UnavailableError: the database does not answer, or is written to all the time.
     """
     folded, shown_graph = _graph_of_log(reader)
     note = request.head or _signed(reader, signer, folded)
     size = _size_of(note, reader, signer, folded)
+    if request.indexes.start > size:
+        raise InvalidInputError(
+            f"--from: the head to prove against covers only {so_many(size, 'entry')}, none from "
+            f"{request.indexes.start:,} on: begin earlier, or prove against a newer head"
+        )
     indexes = range(request.indexes.start, min(request.indexes.stop, size))
     about = None if request.dataset is None else About(reader, indexes, request.dataset)
     is_whole = about is None and indexes == range(folded)

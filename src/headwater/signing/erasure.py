@@ -29,6 +29,17 @@ class Openings(NamedTuple):
     """In base64: the commitment of each erased facet, by its number."""
 
 
+def are_salts(salt: bytes) -> bool:
+    """Whether these can be an entry's stored salts: one from which all follow, or those that an erasure left."""
+    if len(salt) == SALT_BYTES:
+        return True
+    try:
+        Openings(**orjson.loads(salt))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def openings(raw: bytes, salt: bytes) -> Openings:
     """The opening of an entry's commitment, from its stored salts."""
     if len(salt) != SALT_BYTES:

@@ -6,7 +6,10 @@ few differences.
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+RESTORED: Final = "was it restored in part? Restore it whole from a backup"
+"""Advice where a database lacks a part of what it holds."""
 
 Row = tuple[Any, ...]
 

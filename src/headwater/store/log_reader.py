@@ -11,7 +11,7 @@ from headwater.errors import UnavailableError
 from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
 from headwater.store.bounded import IN_ONE_QUESTION, RUN, RUNS, Bounded
 from headwater.store.bulk import marks
-from headwater.store.connection import Connection, Row
+from headwater.store.connection import RESTORED, Connection, Row
 from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import DamagedFrame, unpacked
@@ -19,6 +19,7 @@ from headwater.store.segments import Segments
 
 LOG_SIZE: Final = "SELECT coalesce(max(idx) + 1, 0) FROM log"
 """The number of log entries; indexes have no gaps."""
+WITHOUT_FOLDED: Final = f"the database does not say of how many entries it has the facts: {RESTORED}"
 _ALL: Final = 2**62
 _IN_ONE_ANSWER: Final = 2_000
 _FEW: Final = 16
@@ -87,14 +88,19 @@ class LogReader(Bounded):
 
     def folded(self) -> int:
         """The number of log entries whose facts are stored."""
-        return int(self._value("SELECT events FROM folded"))
+        if (events := self._value("SELECT events FROM folded")) is None:
+            raise UnavailableError(WITHOUT_FOLDED)
+        return int(events)
 
     def first_received(self, received_us: int) -> int:
         """The index of the first entry received at that time or later; the log's size if there is none."""
         low, high = 0, self.size()
         while low < high:  # the log is in the order in which entries came, but for a clock that was set back
             middle = (low + high) // 2
-            if int(self._value("SELECT received_us FROM log WHERE idx = ?", (middle,))) < received_us:
+            middle_us = self._value("SELECT received_us FROM log WHERE idx = ?", (middle,))
+            if middle_us is None:
+                raise UnavailableError(f"the log has no entry {middle}, but has later ones: {RESTORED}")
+            if middle_us < received_us:
                 low = middle + 1
             else:
                 high = middle

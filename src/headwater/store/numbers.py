@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NoReturn, TypeVar
 from uuid import UUID
 
+from headwater.errors import UnavailableError
 from headwater.model.names import is_uuid
 from headwater.store.bulk import Insert
-from headwater.store.connection import Connection
+from headwater.store.connection import RESTORED, Connection
 
 _REMEMBERED_RUNS: Final = 100_000
 # An update that changes nothing makes the statement return rows that are there already, too.
@@ -20,6 +21,8 @@ _RUNS: Final = Insert(
     "run (run_id)", 1, "ON CONFLICT (run_id) DO UPDATE SET run_id = excluded.run_id RETURNING run_id, id"
 )
 _UNKNOWN: Final = -1
+
+Named = TypeVar("Named")
 
 
 def run_key(run_id: str) -> bytes | str:
@@ -84,15 +87,27 @@ class AssignedNumbers:
             self._runs[run_id_of_key(key)] = number
 
 
+class _Known(dict[int, Named]):
+    """Names or runs by number."""
+
+    def __missing__(self, number: int) -> NoReturn:
+        _missing(number)
+
+
+def _missing(number: int) -> NoReturn:
+    raise UnavailableError(f"the database has facts about number {number}, which is no name or run in it: {RESTORED}")
+
+
 class ReadNames:
     """All names and runs of a database, in one snapshot."""
 
     def __init__(self, reader: Connection) -> None:
         names = reader.many_rows("SELECT id, namespace, name FROM name")
         # Asked for each row that is read: a dictionary's own method answers in a third of a method's time.
-        self.name = {row[0]: (row[1], row[2]) for row in names}.__getitem__
+        self.name = _Known({row[0]: (row[1], row[2]) for row in names}).__getitem__
         """The pair (namespace, name) of a number."""
-        self.run = {row[0]: run_id_of_key(row[1]) for row in reader.many_rows("SELECT id, run_id FROM run")}.__getitem__
+        runs = reader.many_rows("SELECT id, run_id FROM run")
+        self.run = _Known({row[0]: run_id_of_key(row[1]) for row in runs}).__getitem__
         """The run id of a number."""
 
 
@@ -107,11 +122,11 @@ class LookedUpNames:
         """The pair (namespace, name)."""
         pair = self._pairs.get(number)
         if pair is None:
-            [pair] = self._reader.rows("SELECT namespace, name FROM name WHERE id = ?", (number,))
-            self._pairs[number] = pair
+            rows = self._reader.rows("SELECT namespace, name FROM name WHERE id = ?", (number,))
+            pair = self._pairs[number] = next(rows, None) or _missing(number)
         return pair
 
     def run(self, number: int) -> str:
         """The run id."""
-        [(key,)] = self._reader.rows("SELECT run_id FROM run WHERE id = ?", (number,))
-        return run_id_of_key(key)
+        rows = self._reader.rows("SELECT run_id FROM run WHERE id = ?", (number,))
+        return run_id_of_key((next(rows, None) or _missing(number))[0])

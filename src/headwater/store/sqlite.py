@@ -212,6 +212,8 @@ class SqliteStore(Store):
             os.close(self._lock)
             if isinstance(fault.__cause__, sqlite3.Error):  # of a transaction: facts that are missing are stored first
                 raise _cannot_open(path, fault.__cause__) from fault
+            if isinstance(fault, UnavailableError):
+                raise SetupError(f"cannot use the database {path}: {fault}") from fault
             raise
 
     def close(self) -> None:

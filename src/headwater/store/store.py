@@ -31,7 +31,7 @@ from headwater.store.backoff import Backoff
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
-from headwater.store.log_reader import LOG_SIZE
+from headwater.store.log_reader import LOG_SIZE, WITHOUT_FOLDED
 from headwater.store.merged import FACT_TABLES
 from headwater.store.opened import FACTS_AGAIN_AFTER_S, FACTS_WITHIN_S, READS_WITHIN_S, OpenStore
 from headwater.store.packing import packed, unpacked
@@ -115,6 +115,8 @@ class Store(OpenStore):
         """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
+        if not rows:
+            raise UnavailableError(WITHOUT_FOLDED)
         folded: int = rows[0][0]
         if known is None or folded <= known:
             self._taken_in = folded

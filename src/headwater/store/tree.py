@@ -9,10 +9,11 @@ from typing import Final
 
 from headwater.errors import UnavailableError
 from headwater.model.words import so_many
+from headwater.signing.erasure import are_salts
 from headwater.signing.leaf import Seal, leaf_data
-from headwater.signing.merkle import EMPTY, HASH_BYTES, Frontier, Growth, frontier_of, node_hash
+from headwater.signing.merkle import HASH_BYTES, Frontier, Growth, frontier_of, node_hash
 from headwater.store.bulk import Insert
-from headwater.store.connection import Connection, Row
+from headwater.store.connection import RESTORED, Connection, Row
 from headwater.store.entries import found
 
 TILE_HEIGHT: Final = 8
@@ -24,8 +25,11 @@ _TILE_ROOTS: Final = Insert("tile_root", 3)
 _TREE: Final = Insert(
     "tree (id, size, frontier)", 3, "ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier"
 )
+_STORED: Final = (  # in one statement, as another process may append
+    "SELECT leaves, coalesce(size, 0), coalesce(frontier, ?) "
+    "FROM (SELECT coalesce(max(idx) + 1, 0) AS leaves FROM leaf) AS stored LEFT JOIN tree ON true"
+)
 _KEPT_NODES: Final = 4096
-_RESTORED: Final = "was it restored in part? Restore it whole from a backup"
 
 Rows = Callable[[str, Sequence[object]], Iterable[Row]]
 """Runs a query."""
@@ -37,12 +41,14 @@ def stored_frontier(rows: Rows) -> Frontier:
     Raises:
         UnavailableError: it is damaged.
     """
-    row = next(iter(rows("SELECT size, frontier FROM tree", ())), None)
-    if row is None:
-        return EMPTY
-    size, nodes = row[0], tuple(row[1][at : at + HASH_BYTES] for at in range(0, len(row[1]), HASH_BYTES))
+    [(leaves, size, edge)] = rows(_STORED, (b"",))
+    nodes = tuple(edge[at : at + HASH_BYTES] for at in range(0, len(edge), HASH_BYTES))
     if len(nodes) != size.bit_count():
-        raise UnavailableError(f"the right edge of the log's tree is not that of {so_many(size, 'entry')}: {_RESTORED}")
+        raise UnavailableError(f"the right edge of the log's tree is not that of {so_many(size, 'entry')}: {RESTORED}")
+    if leaves > size:
+        raise UnavailableError(
+            f"the log's tree has the leaves of {so_many(leaves, 'entry')}, but the right edge of {size:,}: {RESTORED}"
+        )
     return Frontier(size, nodes)
 
 
@@ -94,7 +100,7 @@ class ReadTree:
             rows = self._rows(sql, (level, begin, end))
         hashes = [row[0] for row in rows]
         if len(hashes) != end - begin:
-            raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: {_RESTORED}")
+            raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: {RESTORED}")
         return hashes
 
     def seals(self, indexes: range) -> list[Seal]:
@@ -102,7 +108,10 @@ class ReadTree:
         sql = "SELECT salt, commitment, hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx"
         seals = [Seal(*row) for row in self._rows(sql, (indexes.start, indexes.stop))]
         if len(seals) != len(indexes):
-            raise UnavailableError(f"the tree lacks leaves of entries {indexes.start} to {indexes.stop}: {_RESTORED}")
+            raise UnavailableError(f"the tree lacks leaves of entries {indexes.start} to {indexes.stop}: {RESTORED}")
+        for log_index, sealed in zip(indexes, seals, strict=True):
+            if not are_salts(sealed.salt):
+                raise UnavailableError(f"the salts of entry {log_index} are damaged: {RESTORED}")
         return seals
 
     def leaf_data(self, indexes: range) -> list[bytes]:

@@ -25,6 +25,7 @@ from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
+from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.directory import revocation, rotation
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
@@ -36,6 +37,7 @@ from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
+from headwater.store.opening import open_reader
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_keys import KEY, NEW, NOW, enrol, post_signed, post_statement, token
@@ -288,6 +290,23 @@ def test_a_kept_head_newer_than_the_witnessed_one_is_refused_at_the_export(home:
     assert not (home / "late.zip").exists()
 
 
+def test_entries_that_the_head_does_not_cover_are_refused_at_the_export(home: Path) -> None:
+    """In a bundle, it would look as if the log had others."""
+    signer = log_key(home, None, "localhost")
+    with closing(open_reader(home / "headwater.db", home)) as reader:
+        head = Checkpoint(signer.verifier.name, 10, reader.tree.frontier(10).root).signed(signer)
+    (home / "witnessed.txt").write_text(head)
+
+    beyond = run("export", "-o", str(home / "late.zip"), "--head", str(home / "witnessed.txt"), "--from", "11")
+    empty = verdict(bundle_of(home, "--head", str(home / "witnessed.txt"), "--from", "10"))
+    last = verdict(bundle_of(home, "--head", str(home / "witnessed.txt"), "--from", "9"))
+
+    assert isinstance(beyond.exception, InvalidInputError)
+    assert "--from: the head to prove against covers only 10 entries, none from 11 on" in str(beyond.exception)
+    assert not (home / "late.zip").exists()
+    assert [empty["verdict"], last["verdict"]] == ["proven", "proven"]
+
+
 def test_two_histories_of_one_size_are_found_by_the_consistency_check(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
@@ -327,6 +346,10 @@ def test_an_event_that_its_node_never_signed_is_found_by_its_signature_even_if_c
         ("DELETE FROM log WHERE idx = 12", "the log has no entry 12, but has later ones"),
         ("DELETE FROM leaf WHERE idx = 12", "the tree lacks leaves of entries 0 to 30: was it restored in part?"),
         ("DELETE FROM log WHERE idx = 29", "the facts of 30 entries, but only 29 entries: the last ones were removed"),
+        ("UPDATE leaf SET salt = x'00' WHERE idx = 12", "the salts of entry 12 are damaged"),
+        ("DELETE FROM name", "which is no name or run in it: was it restored in part?"),
+        ("DELETE FROM run", "which is no name or run in it: was it restored in part?"),
+        ("DELETE FROM folded", "the database does not say of how many entries it has the facts"),
         ("UPDATE log SET packed = x'00' WHERE idx = 12", "the bytes of event 12 in the database are damaged"),
     ],
 )

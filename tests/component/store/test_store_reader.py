@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from headwater.errors import UnavailableError
+from headwater.errors import SetupError, UnavailableError
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.facts import Content, Declaration
@@ -15,11 +16,14 @@ from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
+from headwater.store.opening import open_store
 from headwater.store.store import Store
 from headwater.store.writer import Outcome, WriterThread
 from tests.support.app import dataset, event, facet, schema
+from tests.support.stores import edit
 
 T = DatasetId("lake", "t")
+ALIAS = facet(identifiers=[{"namespace": "warehouse", "name": "t", "type": "TABLE"}])
 
 
 def entry(body: object, verdict: str = "unsigned") -> Entry:
@@ -309,6 +313,48 @@ def test_a_database_that_cannot_be_read_is_unavailable(store: Store) -> None:
 
     with pytest.raises(UnavailableError, match="the database does not answer"):
         store.size()
+
+
+@pytest.mark.parametrize("lost", ["name", "run"])
+def test_facts_without_the_names_they_are_about_are_reported(database: str | Path, lost: str) -> None:
+    with closing(open_store(database)) as store:
+        store.add([written("a", 1), written("b", 2)])
+    edit(database, f"DELETE FROM {lost}")  # noqa: S608  words of ours
+
+    with closing(open_store(database)) as store:
+        for read in (store.facts, store.graph_facts):
+            with pytest.raises(UnavailableError, match="facts about number 1, which is no name or run in it: was it"):
+                list(read())
+
+
+def test_evidence_about_names_that_were_lost_is_reported(store: Store, database: str | Path) -> None:
+    store.add([entry(event(outputs=[dataset("t", symlinks=ALIAS)]))])
+    assert store.identity_facts()
+    edit(database, "DELETE FROM name")
+
+    with pytest.raises(UnavailableError, match=r"facts about number \d, which is no name or run in it"):
+        store.identity_facts()
+
+
+def test_the_first_entry_since_a_time_is_found_and_a_gap_there_is_reported(store: Store, database: str | Path) -> None:
+    store.add([entry(event(run={"runId": str(number)}))._replace(received_us=number // 2) for number in range(8)])
+
+    assert [store.first_received(time_us) for time_us in range(-1, 6)] == [0, 0, 2, 4, 6, 8, 8]
+    edit(database, "DELETE FROM log WHERE idx = 4")
+    with pytest.raises(UnavailableError, match="the log has no entry 4, but has later ones"):
+        store.first_received(2)
+
+
+def test_a_store_that_does_not_say_whose_facts_it_has_is_reported(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add([entry(event())])
+        store.catch_up()
+        edit(database, "DELETE FROM folded")
+
+        with pytest.raises(UnavailableError, match="the database does not say of how many entries it has the facts"):
+            store.folded()
+    with pytest.raises(SetupError, match="the database does not say of how many entries it has the facts: was it"):
+        open_store(database)
 
 
 def test_an_event_that_cannot_be_stored_does_not_affect_its_neighbours(store: Store) -> None:
