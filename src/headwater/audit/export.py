@@ -5,6 +5,7 @@ import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import IO, Any, Final, NamedTuple
 
 import orjson
@@ -220,7 +221,7 @@ def _complete(reader: Reader, indexes: range) -> Iterator[tuple[LoggedEvent, Sea
     """The entries at these indexes, each with its leaf, once all are stored."""
     entries = list(reader.logged(indexes))
     found_at = [logged.log_index for logged in entries]
-    missing = next((index for index, at in zip(indexes, found_at, strict=False) if index != at), None)
+    missing = next((index for index, at in zip_longest(indexes, found_at) if index != at), None)
     if missing is not None:
         raise UnavailableError(
             f"the log has no entry {missing}, but has later ones: it was removed, or the database was "

@@ -365,6 +365,20 @@ def test_missing_or_damaged_entries_of_the_database_are_reported(home: Path, dam
     assert not (home / "bundle.zip").exists()
 
 
+@pytest.mark.parametrize("end", ["13", "14"])
+def test_a_missing_entry_is_reported_also_if_it_is_the_last_to_be_exported(home: Path, end: str) -> None:
+    with closing(sqlite3.connect(home / "headwater.db")) as database:
+        database.execute("DELETE FROM log WHERE idx = 12")
+        database.commit()
+
+    result = run("export", "-o", str(home / "bundle.zip"), "--to", end)
+    before = verdict(bundle_of(home, "--to", "12"))
+
+    assert isinstance(result.exception, UnavailableError)
+    assert "the log has no entry 12, but has later ones" in str(result.exception)
+    assert before["verdict"] == "proven"
+
+
 @pytest.mark.parametrize(
     "change",
     [
