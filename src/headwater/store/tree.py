@@ -120,7 +120,12 @@ class ReadTree:
             "SELECT commitment, event_type, received_us, verdict, key_id FROM log JOIN leaf ON leaf.idx = log.idx "
             "WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"
         )
-        return [leaf_data(row[0], found(*row[1:])) for row in self._rows(sql, (indexes.start, indexes.stop))]
+        leaves = [leaf_data(row[0], found(*row[1:])) for row in self._rows(sql, (indexes.start, indexes.stop))]
+        if len(leaves) != len(indexes):
+            raise UnavailableError(
+                f"the log lacks one of the entries {indexes.start} to {indexes.stop}, or its leaf: {RESTORED}"
+            )
+        return leaves
 
     def _node(self, height: int, index: int) -> bytes:
         level, within = divmod(height, TILE_HEIGHT)

@@ -155,6 +155,18 @@ def test_a_log_without_some_entries_gets_no_tree(database: str | Path) -> None:
         open_store(database)
 
 
+@pytest.mark.parametrize("table", ["log", "leaf"])
+def test_leaves_without_an_entry_are_not_left_out_of_a_tile(database: str | Path, table: str) -> None:
+    """The leaves behind would be those of other entries, and tiles are cached for ever."""
+    with closing(open_store(database)) as store:
+        store.add([entry(raw) for raw in many(5)])
+        assert len(store.tree.leaf_data(range(5))) == 5
+        edit(database, f"DELETE FROM {table} WHERE idx = 3")  # noqa: S608  words of ours
+
+        with pytest.raises(UnavailableError, match="the log lacks one of the entries 0 to 5, or its leaf"):
+            store.tree.leaf_data(range(5))
+
+
 def test_leaves_that_a_tree_lacks_are_reported(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add([entry(raw) for raw in many(5)])

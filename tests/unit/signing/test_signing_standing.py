@@ -146,6 +146,15 @@ def test_a_replacement_that_a_token_enrolled_remains_trusted_in_any_order(order:
     assert (now.keys.keys(), now.fallen) == ({OLD.key_id, NEW.key_id}, {})
 
 
+def test_an_enrolment_counts_whatever_key_it_says_it_replaces() -> None:
+    """Only a rotation is signed by the key that it replaces; an enrolment has a token."""
+    text = orjson.dumps({**orjson.loads(enrolment(NEW, "e", NOON).text), "replaces": OLD.key_id}).decode()
+
+    now = after(enrolled(0, OLD), revoked(1, OLD, 1, TOKEN), statement_at(2, Signed(text, {}), TOKEN))
+
+    assert (NEW.key_id in now.keys, now.fallen) == (True, {})
+
+
 def test_a_replacement_remains_when_the_old_key_is_no_longer_configured() -> None:
     (fact,) = facts_of([replaced(1, OLD, NEW)])
 
