@@ -108,6 +108,17 @@ def test_a_test_whose_status_is_not_a_string_has_neither_passed_nor_failed(clien
     assert causes(client) == []
 
 
+def test_tests_that_a_run_reports_later_are_listed_whatever_names_earlier_ones_had(client: TestClient) -> None:
+    first = [{"name": ["odd"], "status": "pass"}, {"name": "unique", "status": "fail"}, {"status": "pass"}]
+    later = [{"name": "unique", "status": "pass"}]
+    for minute, tests in ((1, first), (2, later)):
+        post(client, ran(RUN, minute, run_facets={"test": facet(tests=tests)}))
+
+    timeline = get(client, f"/api/v1/quality?{urlencode({'nodeId': 'job:etl:load'})}")["timeline"]
+
+    assert [point["tests"] for point in timeline] == [later, [first[0], first[2]]]
+
+
 def test_tags_are_listed_whatever_their_values_are(client: TestClient) -> None:
     tags = facet(tags=[{"key": "pii", "value": "true"}, {"key": "tier", "value": 1}, {"key": "gold"}, {"value": "x"}])
     field = {"key": "mask", "value": "all", "field": ["email"]}

@@ -18,7 +18,7 @@ from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.model.objects import objects
+from headwater.model.objects import objects, text
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
@@ -134,7 +134,7 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Report]:
         for row in takewhile(lambda each: not _is_withdrawn(knowledge, each.content), rows):
             facet = knowledge.store.content(row.content)
             yield _Report(row.stamp, run_id, None, "test", row.content, settled)
-            settled |= {name for test in objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
+            settled |= {name for test in objects(facet.get("tests")) if (name := text(test, "name"))}
 
 
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.
         return None
     assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
     if report.settled:
-        tests = [test for test in objects(facet.get("tests")) if test.get("name") not in report.settled]
+        tests = [test for test in objects(facet.get("tests")) if text(test, "name") not in report.settled]
         facet = {**facet, "tests": tests}
     tests = [*objects(facet.get("tests"))] if report.kind == "test" else []
     metrics = _metrics(facet, column) if report.kind == "dataQualityMetrics" else None
