@@ -17,7 +17,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.impact import Page, impact
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Body, dataset, event, facet, get, post, served
+from tests.support.app import PRODUCER, Body, dataset, event, facet, get, post, served
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
@@ -238,6 +238,45 @@ def test_checks_of_the_same_name_by_two_jobs_both_count(client: TestClient) -> N
     )
 
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (False, 2)
+
+
+def test_a_failed_check_counts_while_a_job_with_a_check_of_the_same_name_runs_again(client: TestClient) -> None:
+    post(
+        client,
+        checked_by("accepted_values_of_day", "t1", 6, "accepted_values", "delay", success=False),
+        checked_by("accepted_values_of_night", "t2", 7, "accepted_values", "delay", success=True),
+        {**ran("accepted_values_of_night", "t3", 8, [dataset("legs")], []), "eventType": "START"},
+    )
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (False, 2)
+
+
+def test_a_check_that_an_earlier_run_reports_again_later_has_its_last_outcome(client: TestClient) -> None:
+    post(
+        client,
+        {**ran("checks", "t1", 6, [dataset("legs")], []), "eventType": "START"},
+        checked_by("checks", "t2", 7, "not_null", "delay", success=False),
+        checked_by("checks", "t1", 8, "not_null", "delay", success=True),
+    )
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 1)
+
+
+def test_a_declared_check_replaces_what_jobs_reported_of_it_before(client: TestClient) -> None:
+    declared = facet(assertions=[{"assertion": "not_null", "column": "delay", "success": True}])
+    post(
+        client,
+        checked_by("not_null_delay", "t1", 6, "not_null", "delay", success=False),
+        checked_by("unique_delay", "t2", 6, "unique", "delay", success=True),
+        {
+            "eventTime": "2026-05-22T14:07:00Z",
+            "producer": PRODUCER,
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+            "dataset": dataset("legs", dataQualityAssertions=declared),
+        },
+    )
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 2)
 
 
 def test_a_failed_check_with_an_empty_column_name_counts_for_each_column(

@@ -3,16 +3,20 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from itertools import groupby, takewhile
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
+from headwater.errors import UnavailableError
+from headwater.model.events import RunEvent, Stamp
 from headwater.model.facets.quality import Assertion, CheckId, DataQualityAssertionsFacet, DataQualityMetricsFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes.impact import FailedAssertion, Quality
+from headwater.store.entries import as_today
 from headwater.store.facet_reader import ReportedFacet
 
 ViewT = TypeVar("ViewT", bound=View)
@@ -23,16 +27,16 @@ _MOST_JOBS: Final = 50
 
 
 class _Report(NamedTuple):
-    at_us: int
+    stamp: Stamp
     job: JobId | None
-    """The job whose run reported it; None for the newest report of all, including declarations."""
+    """The job whose run reported it; None for a declaration, or if the event cannot be read."""
     name: str
     facet: Any
 
     @property
     def sort_key(self) -> tuple[object, ...]:
         """Newest first; at equal times, the one whose job is known."""
-        return -self.at_us, self.job is None, json.dumps(self.facet, sort_keys=True), self.job or ()
+        return -self.stamp.time_us, self.job is None, json.dumps(self.facet, sort_keys=True), self.job or ()
 
 
 class Newest(NamedTuple):
@@ -53,7 +57,7 @@ def newest_quality(knowledge: Knowledge, name: DatasetId) -> Newest:
     reports = sorted(_reports(knowledge, name), key=attrgetter("sort_key"))
     asserted = [*_read(reports, DataQualityAssertionsFacet)]
     measured = [*_read(reports, DataQualityMetricsFacet)]
-    times = (each.at_us for each, _ in (*asserted, *measured))
+    times = (each.stamp.time_us for each, _ in (*asserted, *measured))
     return Newest(max(times, default=None), tuple(_last_words(asserted)), measured[0][1] if measured else None)
 
 
@@ -107,10 +111,21 @@ def _read(reports: Sequence[_Report], kind: type[ViewT]) -> Iterator[tuple[_Repo
 
 
 def _reports(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
+    yield from (of_runs := [*_reports_of_runs(knowledge, name)])
+    stamps = {each.stamp for each in of_runs}
     for facet, newest in knowledge.graph.facets_of(name).items():
-        if facet in _KEYS:
-            yield _Report(newest.stamp.time_us, None, facet, knowledge.store.content(newest.content))
-    yield from _reports_of_runs(knowledge, name)
+        if facet in _KEYS and newest.stamp not in stamps:
+            content = knowledge.store.content(newest.content)
+            yield _Report(newest.stamp, _reporter(knowledge, newest.stamp), facet, content)
+
+
+def _reporter(knowledge: Knowledge, stamp: Stamp) -> JobId | None:
+    """The job whose run sent the event; None for an event without a run, or one that cannot be read."""
+    with suppress(UnavailableError):  # it may be in a segment
+        for logged in knowledge.store.with_digests([stamp.digest]).values():
+            event = as_today(logged.event_type, logged.raw)
+            return knowledge.graph.job_of(event.run_id) if isinstance(event, RunEvent) else None
+    return None
 
 
 def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
@@ -125,7 +140,7 @@ def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]
     for member in knowledge.graph.members(name):
         reported = knowledge.store.reported_facets([*job_of], member, _KEYS) if job_of else []
         for row in (*reported, *_asserted_before(knowledge, reported, member)):
-            yield _Report(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
+            yield _Report(row.stamp, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
 def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ReportedFacet]:
