@@ -109,6 +109,26 @@ def test_a_schema_change_reported_by_a_job_is_listed_with_the_job(client: TestCl
     assert (found["breaking"], found["subject"]) == (False, None)
 
 
+def test_jobs_that_report_different_columns_of_one_dataset_are_each_compared_with_themselves(
+    client: TestClient,
+) -> None:
+    for run, hour, job, columns in (
+        ("r1", 8, "load", {"id": "int", "total": "int"}),
+        ("r2", 9, "audit", {"total": "decimal(10,0)"}),
+        ("r3", 10, "load", {"id": "int", "total": "int"}),
+        ("r4", 11, "audit", {"total": "string"}),
+    ):
+        read = dataset("totals", "lake", schema=fields(**columns))
+        post(client, {**reading(run, hour, job), "inputs": [read], "outputs": []})
+
+    (found,) = ask(client)
+
+    assert (found["runId"], found["toldBy"]) == ("r4", {"namespace": "etl", "name": "audit"})
+    assert [(each["column"], each["before"], each["after"]) for each in found["changes"]] == [
+        ("total", "decimal(10,0)", "string")
+    ]
+
+
 def running_event(minute: int, **types: str) -> Body:
     """A running stream reports the current columns of the topic and the table."""
     return event(

@@ -143,8 +143,11 @@ def test_later_changes_of_a_table_are_no_finding_for_an_old_run(client: TestClie
     assert found(root_cause.ask(client, MART, run="report-5")) == []
 
 
-def test_a_drop_is_found_for_an_old_run_although_the_table_was_swapped_since(client: TestClient) -> None:
-    post(client, *_renamed(20, "stage", "stage_old"), *_reported(30, "stage_old", lifecycleStateChange="DROP"))
+@pytest.mark.parametrize("before", [[], _reported(10, "stage", lifecycleStateChange="CREATE")], ids=["", "created"])
+def test_a_drop_is_found_for_an_old_run_although_the_table_was_swapped_since(
+    client: TestClient, before: Events
+) -> None:
+    post(client, *before, *_renamed(20, "stage", "stage_old"), *_reported(30, "stage_old", lifecycleStateChange="DROP"))
     post(client, *run("report", 5), *_renamed(21, "stage_new", "stage", 6))
 
     assert found(root_cause.ask(client, MART, run="report-5")) == [("lifecycle-change", "stage", 1)]
