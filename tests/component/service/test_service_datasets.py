@@ -326,19 +326,29 @@ def test_a_drop_by_a_failed_run_does_not_count_for_a_dataset_known_only_from_tha
 
 
 SWAP = [renamed(10, "t", "t_old"), renamed(11, "t_new", "t"), dropped(12, "t_old")]
+IN_GLUE = facet(identifiers=[{"namespace": "glue", "name": "t", "type": "TABLE"}])
 
 
 @pytest.mark.parametrize(
     ("events", "state", "deleted"),
     [
         (SWAP, "RENAME", False),
+        ([*SWAP, run_event("r20", "COMPLETE", 20, inputs=[dataset("t", symlinks=IN_GLUE)])], "RENAME", False),
         ([*SWAP, renamed(20, "t", "t_old"), renamed(21, "t_new", "t"), dropped(22, "t_old")], "RENAME", False),
         ([*SWAP, dropped(13, "t")], "DROP", True),
         ([*SWAP, renamed(13, "t", "u"), dropped(14, "u")], "DROP", True),
         ([renamed(10, "t", "u"), dropped(11, "u")], "DROP", True),
         ([renamed(10, "t", "u"), renamed(11, "u", "v"), dropped(12, "v")], "DROP", True),
     ],
-    ids=["swapped", "swapped again", "swapped and dropped", "swapped, renamed, dropped", "renamed", "renamed twice"],
+    ids=[
+        "swapped",
+        "swapped and read with a symlink",
+        "swapped again",
+        "swapped and dropped",
+        "swapped, renamed, dropped",
+        "renamed",
+        "renamed twice",
+    ],
 )
 def test_tables_swapped_by_renames_leave_one_table(
     client: TestClient, events: list[Body], state: str, deleted: bool
