@@ -152,6 +152,23 @@ def test_tags_and_owners_are_shown(client: TestClient) -> None:
     assert data["namespace"] == {"currentOwner": {"name": "ann", "namespaces": [{"name": "lake"}]}}
 
 
+def test_a_dataset_tagged_under_several_of_its_names_is_listed_once(client: TestClient) -> None:
+    shown, other = "/api/v1/namespaces/lake/datasets/orders", "/api/v1/namespaces/glue/datasets/shop.orders"
+    in_glue = facet(identifiers=[{"namespace": "glue", "name": "shop.orders", "type": "TABLE"}])
+    post(client, event(run={"runId": "s"}, inputs=[dataset("orders", symlinks=in_glue)]))
+    for path in (shown, other):
+        assert client.post(f"{path}/tags/GOLD").status_code == 200
+        assert client.post(f"{path}/fields/price/tags/GOLD").status_code == 200
+
+    (tag,) = ask_for(
+        client,
+        '{ dataset(namespace: "glue", name: "shop.orders") '
+        "{ tags { datasets { name } fields { name dataset { name } } } } }",
+    )["dataset"]["tags"]
+
+    assert tag == {"datasets": [{"name": "orders"}], "fields": [{"name": "price", "dataset": {"name": "orders"}}]}
+
+
 def test_something_unknown_or_deleted_is_null(client: TestClient) -> None:
     client.delete("/api/v1/namespaces/lake/datasets/mart")
 

@@ -86,6 +86,14 @@ def test_an_edge_under_another_name_of_the_dataset_is_not_news() -> None:
     assert other_name == ("RUNNING", [], [])
 
 
+def test_a_dataset_without_a_namespace_is_not_news() -> None:
+    unplaced = dataset("a", "", schema=schema("x"))
+
+    (started,) = news_of(event(inputs=[unplaced], outputs=[dataset("b")]))
+
+    assert started == ("RUNNING", ["load > b"], [])
+
+
 def test_a_declared_edge_and_schema_are_news_only_the_first_time() -> None:
     declared = event(outputs=[dataset("t", schema=schema("x"))])
     body = {name: value for name, value in declared.items() if name not in ("run", "eventType")}
@@ -116,14 +124,15 @@ def test_an_edge_of_a_job_that_another_job_reports_is_news() -> None:
     assert [edges for _, edges, _ in all_news] == [["a > load"], ["load > b"]]
 
 
-def test_an_input_of_a_run_that_moves_to_another_job_is_not_news() -> None:
+def test_an_input_of_a_run_is_news_once_as_one_of_the_job_that_it_belongs_to() -> None:
     ends = {"inputs": [dataset("a")]}
     parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": "dag"})
     owned = event(
         run={"runId": "r", "facets": {"parent": parent}}, job={"namespace": "etl", "name": "dag.load"}, **ends
     )
     unowned = event(run={"runId": "r"}, **ends)
+    further = event(run={"runId": "r"}, inputs=[dataset("b")])
 
-    all_news = news_of(owned, unowned)
+    all_news = news_of(owned, unowned, further)
 
-    assert [edges for _, edges, _ in all_news] == [["a > dag.load"], []]
+    assert [edges for _, edges, _ in all_news] == [["a > dag.load"], [], ["b > dag.load"]]

@@ -73,19 +73,22 @@ def _tags(ask: Ask, words: Sequence[str]) -> list[Node]:
 
 
 def _tagged_datasets(ask: Ask, word: str) -> list[Node]:
-    edits = ask.knowledge.graph.edits
-    names = {DatasetId(*target[1:]) for target in edits.targets("dataset") if word in edits.tags(target)}
-    reported = ask.knowledge.dataset_tallies.tagged().get(word, ())
-    names.update(name for name in reported if word in tags_of(ask.knowledge, name))
-    return objects.datasets(ask, sorted(names))
+    return objects.datasets(
+        ask, (name for name in _tagged(ask, "dataset", word) if word in tags_of(ask.knowledge, name))
+    )
 
 
 def _tagged_fields(ask: Ask, word: str) -> list[Node]:
-    edits = ask.knowledge.graph.edits
-    names = {DatasetId(*target[1:3]) for target in edits.targets("field") if word in edits.tags(target)}
-    names.update(ask.knowledge.dataset_tallies.tagged().get(word, ()))
-    known = (_fields_of(ask, name, tag=word) for name in sorted(names))
+    known = (_fields_of(ask, name, tag=word) for name in _tagged(ask, "field", word))
     return [node for nodes in known for node in nodes]
+
+
+def _tagged(ask: Ask, kind: str, word: str) -> list[DatasetId]:
+    """The datasets that may have the tag, or a column with it, each once by its shown name."""
+    graph = ask.knowledge.graph
+    by_people = (DatasetId(*target[1:3]) for target in graph.edits.targets(kind) if word in graph.edits.tags(target))
+    reported = ask.knowledge.dataset_tallies.tagged().get(word, ())
+    return sorted({*map(graph.shown, by_people), *reported})
 
 
 def _fields_of(ask: Ask, name: DatasetId, tag: str | None = None) -> list[Node]:
