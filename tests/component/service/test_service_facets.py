@@ -520,6 +520,23 @@ def test_quality_facets_that_a_run_deletes_are_no_longer_listed(
     ]
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
+def test_an_outcome_that_a_run_reports_several_times_in_a_row_is_listed_once_at_its_last_time(
+    client: TestClient, order: tuple[int, ...]
+) -> None:
+    def checking(second: int, *, success: bool) -> dict[str, Any]:
+        checked = facet(assertions=[{"assertion": "unique", "success": success}])
+        time = f"2026-05-22T14:23:{second}Z"
+        return event(eventType="RUNNING", eventTime=time, outputs=[dataset("t", dataQualityAssertions=checked)])
+
+    events = [checking(10 + place, success=place > 1) for place in range(4)]
+    post(client, *(events[place] for place in order))
+
+    timeline = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
+
+    assert [(each["at"][17:19], each["passed"]) for each in timeline] == [("13", True), ("11", False)]
+
+
 def test_deleted_quality_facets_of_a_dataset_event_are_not_listed(client: TestClient) -> None:
     metrics = facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}, _deleted=True)
     missed = facet(assertions=[{"assertion": "unique", "success": False, "column": "id"}], _deleted=True)
