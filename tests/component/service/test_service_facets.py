@@ -537,6 +537,16 @@ def test_an_outcome_that_a_run_reports_several_times_in_a_row_is_listed_once_at_
     assert [(each["at"][17:19], each["passed"]) for each in timeline] == [("13", True), ("11", False)]
 
 
+def test_a_check_that_an_event_of_a_job_reports_is_in_the_timeline(client: TestClient) -> None:
+    missed = facet(assertions=[{"assertion": "unique", "success": False}])
+    body = event(eventTime="2026-05-22T14:23:20Z", inputs=[dataset("t", dataQualityAssertions=missed)])
+    post(client, {key: value for key, value in body.items() if key not in ("eventType", "run")})
+
+    (point,) = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
+
+    assert (point["at"], point["run"], point["passed"]) == ("2026-05-22T14:23:20.000Z", None, False)
+
+
 def test_deleted_quality_facets_of_a_dataset_event_are_not_listed(client: TestClient) -> None:
     metrics = facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}, _deleted=True)
     missed = facet(assertions=[{"assertion": "unique", "success": False, "column": "id"}], _deleted=True)

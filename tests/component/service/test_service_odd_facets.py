@@ -87,6 +87,18 @@ def test_a_metric_that_is_not_a_number_hides_no_other(client: TestClient) -> Non
     assert orders_in_impact(client)["quality"]["rowCount"] == 7
 
 
+def test_a_column_without_readable_metrics_has_none(client: TestClient) -> None:
+    columns = facet(fields=[{"name": "id", "type": "int"}])
+    for minute, of_columns in enumerate(([{"id": 1}], {"id": 1}, {"id": {"nullCount": 2}})):
+        metrics = facet(rowCount=7, columnMetrics=of_columns)
+        post(client, ran(f"r{minute}", minute, outputs=[dataset("orders", schema=columns, dataQualityMetrics=metrics)]))
+
+    (of_column,) = get(client, "/api/v1/quality?nodeId=datasetField:lake:orders:id")["timeline"]
+
+    assert (of_column["run"], of_column["metrics"]) == ("r2", {"nullCount": 2})
+    assert len(quality(client)) == 3
+
+
 def test_the_row_count_is_shown_although_there_are_no_column_metrics(client: TestClient) -> None:
     post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=facet(rowCount=7))]))
 
