@@ -80,6 +80,18 @@ def test_people_may_remove_tags_that_producers_reported(client: TestClient) -> N
 
     assert get(client, ORDERS)["tags"] == []
     assert columns(client) == {"id": [], "email": []}
+    assert tag_names(client) == {"PII", "SENSITIVE"}
+
+
+def test_a_reported_tag_that_people_removed_is_listed_while_something_else_has_it(client: TestClient) -> None:
+    of_job = loaded(11, "gold", "id/pii", "email/pii", "id/mask")
+    of_job["job"]["facets"] = {"tags": tags("gold", "nightly")}
+    post(client, of_job)
+
+    for path in (f"{ORDERS}/tags/gold", f"{ORDERS}/fields/id/tags/pii", f"{LOAD}/tags/nightly"):
+        client.delete(path).raise_for_status()
+
+    assert tag_names(client) == {"gold", "mask", "pii", "PII", "SENSITIVE"}
 
 
 def test_tags_are_known_as_of_then(client: TestClient) -> None:

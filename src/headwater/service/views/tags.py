@@ -32,7 +32,9 @@ def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bo
         standing = (words for target, words in tagged if sees(target[1]) and _exists(knowledge, target))
         names.update(word for words in standing for word in words)
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
-        names.update(tag for tag, nodes in tallies.tagged().items() if any(sees(node.namespace) for node in nodes))
+        for word, nodes in tallies.tagged().items():
+            if any(sees(node.namespace) and _is_still_on(knowledge, node, word) for node in nodes):
+                names.add(word)
     page = islice(sorted(names), offset, offset + limit)
     return shapes.Tags(tags=[tag_shape(knowledge, name) for name in page])
 
@@ -43,6 +45,14 @@ def _exists(knowledge: Knowledge, target: Target) -> bool:
     if kind == "job":
         return knowledge.is_job(JobId(namespace, name))
     return knowledge.is_dataset(DatasetId(namespace, name))
+
+
+def _is_still_on(knowledge: Knowledge, node: DatasetId | JobId, word: str) -> bool:
+    """Whether people left a tag that producers reported, on the node or on one of its columns."""
+    names = knowledge.graph.members(node) if isinstance(node, DatasetId) else (node,)
+    if not tags_set_by_people(knowledge.graph.edits, names).taken_off or word in tags_of(knowledge, node):
+        return True
+    return isinstance(node, DatasetId) and any(word in words for words in _on_columns(knowledge, node).values())
 
 
 def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
