@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import RUN, dataset, event, facet, get, post
+from tests.support.app import RUN, dataset, event, facet, get, post, schema
 from tests.support.lineage_events import job, run_event
 
 
@@ -207,6 +207,22 @@ def test_job_facets_of_a_run_are_those_of_its_own_events(client: TestClient) -> 
 
     assert facets["sql"]["query"] == "SELECT 2"
     assert get(client, "/api/v1/namespaces/etl/jobs/load")["facets"]["sql"]["query"] == "SELECT 3"
+
+
+def test_a_run_met_the_version_that_it_reported_itself_not_that_of_another_run_meanwhile(client: TestClient) -> None:
+    post(
+        client,
+        run_event("long", "START", 1, outputs=[dataset("t", schema=schema("a"))]),
+        run_event("short", "COMPLETE", 3, outputs=[dataset("t", schema=schema("a", "b"))]),
+        run_event("long", "COMPLETE", 5, outputs=[dataset("t")]),
+        run_event("reader", "COMPLETE", 7, inputs=[dataset("t")]),
+    )
+
+    newest, first = (each["version"] for each in get(client, "/api/v1/namespaces/lake/datasets/t/versions")["versions"])
+    sides = (("long", "output"), ("short", "output"), ("reader", "input"))
+    met = [get(client, f"/api/v1/jobs/runs/{run}")[f"{side}DatasetVersions"] for run, side in sides]
+
+    assert [each["datasetVersionId"]["version"] for (each,) in met] == [first, newest, newest]
 
 
 def test_the_events_of_a_run_are_listed_by_event_time_in_pages(client: TestClient) -> None:
