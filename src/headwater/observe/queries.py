@@ -17,25 +17,29 @@ def tables_of(query: str, url: str) -> list[str]:
     """Every table once that a query of the database at this JDBC URL names; none if the text cannot be parsed."""
     dialect = _dialect_at(url)
     parsed = _parsed(query, dialect)
-    if parsed is None:
-        return []
+    return [] if parsed is None else _stored_in(parsed, dialect)
+
+
+def only_picks(query: str, url: str) -> bool:
+    """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
+    dialect = _dialect_at(url)
+    parsed = _parsed(query, dialect)
+    return (
+        isinstance(parsed, exp.Select)
+        and len(_stored_in(parsed, dialect)) == len(list(parsed.find_all(exp.Table))) == 1
+        and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
+        and all(isinstance(column, exp.Star | exp.Column) for column in parsed.expressions)
+    )
+
+
+def _stored_in(parsed: exp.Expr, dialect: str) -> list[str]:
+    """Every table of the database once; changes the case of the query's names."""
     tables = [*parsed.find_all(exp.Table)]
     names = [_name(table, dialect) for table in tables]
     fold = dialect_named(dialect).normalize_identifier
     for identifier in parsed.find_all(exp.Identifier):  # so that a common table is found in any case
         fold(identifier)
     return [*dict.fromkeys(name for name, table in zip(names, tables, strict=True) if _is_stored(table, dialect))]
-
-
-def only_picks(query: str, url: str) -> bool:
-    """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
-    parsed = _parsed(query, _dialect_at(url))
-    return (
-        isinstance(parsed, exp.Select)
-        and len(tables_of(query, url)) == len(list(parsed.find_all(exp.Table))) == 1
-        and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
-        and all(isinstance(column, exp.Star | exp.Column) for column in parsed.expressions)
-    )
 
 
 def _dialect_at(url: str) -> str:

@@ -25,16 +25,24 @@ SINK = {
 
 
 def lifecycles_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpdate]]:
-    lifecycles = Lifecycles("kafka-connect", deciding_properties())
     properties = {**SINK, **{name.replace("_", "."): value for name, value in changes.items()}}
-    before: list[Record] = [
-        Configured("lake", 1000, properties),
-        Status("lake", 1010, None, "RUNNING", None, "w"),
-        TaskCount("lake", 1020, 1),
-        Status("lake", 1030, 0, "RUNNING", None, "w"),
-        TopicActive("lake", 1040, "orders"),
+    return applied(*started("lake", properties, "orders"), *records)
+
+
+def started(connector: str, properties: dict[str, str], topic: str) -> list[Record]:
+    """The records of a connector that starts, with one task and one topic."""
+    return [
+        Configured(connector, 1000, properties),
+        Status(connector, 1010, None, "RUNNING", None, "w"),
+        TaskCount(connector, 1020, 1),
+        Status(connector, 1030, 0, "RUNNING", None, "w"),
+        TopicActive(connector, 1040, topic),
     ]
-    return lifecycles, [update for record in (*before, *records) for update in lifecycles.apply(record)]
+
+
+def applied(*records: Record) -> tuple[Lifecycles, list[RunUpdate]]:
+    lifecycles = Lifecycles("kafka-connect", deciding_properties())
+    return lifecycles, [update for record in records for update in lifecycles.apply(record)]
 
 
 def newest(*records: Record, **changes: str) -> dict[str, Any]:
@@ -265,15 +273,7 @@ ROW = {
 
 def steps_by_column(**changes: str) -> dict[str, dict[str, Any]]:
     """For each field of the topic of `ROW`, how it is made from the column of the same name."""
-    lifecycles = Lifecycles("kafka-connect", deciding_properties())
-    records: list[Record] = [
-        Configured("pg", 1000, {**ROW, **changes}),
-        Status("pg", 1010, None, "RUNNING", None, "w"),
-        TaskCount("pg", 1020, 1),
-        Status("pg", 1030, 0, "RUNNING", None, "w"),
-        TopicActive("pg", 1040, "customers"),
-    ]
-    updates = [update for record in records for update in lifecycles.apply(record)]
+    lifecycles, updates = applied(*started("pg", {**ROW, **changes}, "customers"))
     written = event_of(updates[-1], CONTEXT._replace(schema_of={"customers": CUSTOMERS}.get))
     assert b"pepper" not in written + repr(lifecycles.connectors).encode()
     event = json.loads(written)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headwater.capture.connect.chain import Column
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.document_datasets import mongodb_server
-from headwater.capture.connect.records import Properties, listed, literals_of
+from headwater.capture.connect.records import Properties, listed, literals_of, matches
 from headwater.model.names import DatasetId
 from headwater.model.naming_jdbc import jdbc_dataset, quoted
 
@@ -116,14 +116,7 @@ def _of_table(properties: Properties, table: DatasetId, column: Column) -> Colum
 
 
 def _is_listed(name: str, expressions: str | None) -> bool:
-    return any(_matches(each, name) for each in listed(expressions))
-
-
-def _matches(expression: str, name: str) -> bool:
-    try:
-        return re.fullmatch(expression, name, re.IGNORECASE) is not None
-    except re.error:  # Java's syntax differs slightly
-        return False
+    return any(matches(each, name, any_case=True) for each in listed(expressions))
 
 
 def _parts(properties: Properties, topics: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

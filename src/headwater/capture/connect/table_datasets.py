@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from headwater.capture.connect.datasets import Catalog, DatasetsByTopic, ExternalDataset, for_all_topics
-from headwater.capture.connect.records import Properties, listed, literals_of
+from headwater.capture.connect.records import Properties, listed, literals_of, matches
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, warehouse_table
@@ -179,11 +179,10 @@ def _qualifiers_by_expressions(expressions: Sequence[str], table: str) -> list[l
         *qualifiers, name = _BETWEEN_NAMES.split(expression)
         if not qualifiers or not all(map(_PLAIN.fullmatch, qualifiers)):
             return None
-        try:
-            if re.fullmatch(name, table):
-                found.append(qualifiers)
-        except re.error:  # Java's syntax differs slightly
+        if (is_matching := matches(name, table)) is None:
             return None
+        if is_matching:
+            found.append(qualifiers)
     return found
 
 

@@ -1,10 +1,9 @@
 """The observed topics of a connector that its properties exclude."""
 
-import re
 from collections.abc import Mapping
 
 from headwater.capture.connect.chain import routed_topic
-from headwater.capture.connect.records import Properties, listed
+from headwater.capture.connect.records import Properties, listed, matches
 
 
 def left_out(properties: Properties, before: Properties, topics: Mapping[str, bool]) -> set[str]:
@@ -32,11 +31,5 @@ def _names(properties: Properties, topic: str) -> bool | None:
         return True
     if alone and routed is None:
         return None
-    return _matches(properties.get("topics.regex"), topic)
-
-
-def _matches(pattern: str | None, topic: str) -> bool | None:
-    try:
-        return pattern is not None and re.fullmatch(pattern, topic) is not None
-    except re.error:  # Java's syntax differs slightly
-        return None
+    pattern = properties.get("topics.regex")
+    return False if pattern is None else matches(pattern, topic)

@@ -80,8 +80,8 @@ def sink_of(stream: Java, session: Java) -> Write | None:
     if kind in _STREAM_SINKS_WITHOUT_DATASET:
         return None
     if kind == "FileStreamSink":
-        path = followed_path(sink.toString()) or ""
-        return Write(path_dataset(path).name, stream, files(path_dataset(path), None))
+        folder = path_dataset(followed_path(sink.toString()) or "")
+        return Write(folder.name, stream, files(folder, None))
     if kind == "KafkaTable":
         options = private(stream, "extraOptions")
         servers, topic = option(options, "kafka.bootstrap.servers"), option(options, "topic")
@@ -166,7 +166,10 @@ def _into_source(plan: Java, _: Java) -> Write | None:
     if servers and topic:
         return Write(topic, plan, topics_named(servers, topic)[0])
     path = option(options, "path")
-    return None if path is None else Write(path_dataset(path).name, plan, files(path_dataset(path), None))
+    if path is None:
+        return None
+    folder = path_dataset(path)
+    return Write(folder.name, plan, files(folder, None))
 
 
 def _schema(plan: Java, kind: str) -> Java | None:
