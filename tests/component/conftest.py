@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from headwater.lab.lab import Lab
 from headwater.pipeline.session import open_session
-from tests.support.ports import free_ports
+from tests.support.kafka_lab import running_kafka
 from tests.support.topics import Topics
 
 
@@ -23,13 +23,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A broker and a schema registry, on unused ports."""
-    ports = dict(zip(("broker", "registry"), free_ports(2), strict=True))
-    lab = Lab("kafka", tmp_path_factory.mktemp("lab"), ports)
-    try:
-        lab.up(["broker", "registry"], lambda _: None)
+    with running_kafka(tmp_path_factory.mktemp("lab"), "broker", "registry") as lab:
         yield lab
-    finally:
-        lab.down(lambda _: None)
 
 
 @pytest.fixture

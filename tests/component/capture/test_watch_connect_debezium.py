@@ -11,7 +11,7 @@ import pytest
 
 from headwater.lab.kafka import TRANSFORM
 from headwater.lab.lab import Lab
-from tests.support.ports import free_ports
+from tests.support.kafka_lab import running_kafka
 from tests.support.postgres import USER, Cluster, running_cluster
 from tests.support.service import Service, eventually, running
 from tests.support.watch import Watch
@@ -76,12 +76,8 @@ def database() -> Iterator[Cluster]:
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A broker, and a worker with Debezium and the transform."""
     assert TRANSFORM.is_dir(), "the transform is not built: make build/connect-smt.stamp"
-    lab = Lab("kafka", tmp_path_factory.mktemp("lab"), dict(zip(("broker", "connect"), free_ports(2), strict=True)))
-    try:
-        lab.up(["connect"], lambda _: None)
+    with running_kafka(tmp_path_factory.mktemp("lab"), "broker", "connect") as lab:
         yield lab
-    finally:
-        lab.down(lambda _: None)
 
 
 def test_a_topic_of_debezium_is_made_from_its_table_column_by_column(

@@ -17,7 +17,7 @@ from headwater.lab.kafka import TRANSFORM
 from headwater.lab.lab import Lab
 from headwater.signing.keyfile import key_path, load_or_create
 from headwater.signing.verify import verify_event
-from tests.support.ports import free_ports
+from tests.support.kafka_lab import running_kafka
 from tests.support.service import eventually, running
 from tests.support.spec import Specification
 
@@ -40,13 +40,8 @@ AVRO_2 = [*AVRO_1, {"name": "price", "type": ["null", DECIMAL], "default": None}
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A broker, a schema registry, and a worker that has the transform."""
     assert TRANSFORM.is_dir(), "the transform is not built: make build/connect-smt.stamp"
-    home = tmp_path_factory.mktemp("lab-connect")
-    lab = Lab("kafka", home, dict(zip(("broker", "registry", "connect"), free_ports(3), strict=True)))
-    try:
-        lab.up(["registry", "connect"], lambda _: None)
+    with running_kafka(tmp_path_factory.mktemp("lab-connect"), "broker", "registry", "connect") as lab:
         yield lab
-    finally:
-        lab.down(lambda _: None)
 
 
 def test_a_connectors_events_show_its_start_and_end_its_topics_and_each_schema_change(
