@@ -36,6 +36,9 @@ _DIALECTS: Mapping[str, _Dialect] = {
 }
 _ORACLE = _Dialect("oracle", 1521, fold=str.upper)
 
+_WRAPPING = re.compile(rf"jdbc(?::[A-Za-z0-9_-]+|-secretsmanager):(?=(?:{'|'.join(_DIALECTS)}|oracle):)", re.IGNORECASE)
+"""What a driver around another one writes before its URL: `jdbc:aws-wrapper:postgresql://…`, `jdbc:p6spy:mysql://…`."""
+
 # Options begin at `?` or `;`, in DB2's form at `:key=`; but before an `@`, `:key=` may be a password.
 _JDBC = re.compile(
     r"jdbc:(?P<kind>[A-Za-z0-9]+)[A-Za-z0-9+.-]*:"
@@ -56,7 +59,8 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     """Name the table; where neither URL nor table name the schema, it is the database's default.
 
     Quotes are taken off, and a name without them is folded to the case the database gives it. A database that is a file
-    is named by its path as it stands in the URL: make it absolute first.
+    is named by its path as it stands in the URL: make it absolute first. A driver around another one, such as AWS's,
+    makes no difference.
 
     >>> jdbc_dataset("jdbc:postgresql://ann:secret@DB.example/shop?ssl=true", "Orders")
     DatasetId(namespace='postgres://db.example:5432', name='shop.public.orders')
@@ -66,7 +70,7 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     Raises:
         InvalidNameError: the URL's host or database cannot be read, or `table` is no identifier.
     """
-    found = _JDBC.fullmatch(url)
+    found = _JDBC.fullmatch(_WRAPPING.sub("jdbc:", url, count=1))
     if found is None:
         raise InvalidNameError("url: expected jdbc:KIND:…")
     kind, rest = found["kind"].lower(), found["rest"]

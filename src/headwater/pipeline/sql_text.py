@@ -18,10 +18,9 @@ _STATEMENTS_THAT_WRITE = (
     *(exp.DDL, exp.DML, exp.Drop, exp.Alter, exp.TruncateTable),
     *(exp.MultitableInserts, exp.LoadData),
 )
-_BEGIN_TO_WRITE = frozenset({"CALL", "INSERT", "REPLACE"})
-"""First words of statements of which sqlglot does not know every form; no query begins with them.
-
-CALL runs a procedure, such as Iceberg's `add_files`.
+_BEGIN_A_QUERY = frozenset({"(", "FROM", "MAP", "REDUCE", "SELECT", "TABLE", "VALUES", "WITH"})
+"""First words of queries. All others begin a statement of which sqlglot may not know the form, such as `CALL`, `SET` or
+`EXECUTE IMMEDIATE`.
 """
 TableParts = tuple[str, ...]
 """A table's name in a query: `("orders",)` or `("lake", "sales", "orders")`."""
@@ -82,8 +81,8 @@ def parsed_schema(ddl: str) -> exp.Expr:
 
 
 def does_more_than_query(sql: str) -> bool:
-    """Whether the text is certainly a statement that changes tables, or has several statements."""
-    if _first_word(sql) in _BEGIN_TO_WRITE:
+    """Whether the text is certainly another statement than a query, or has several statements."""
+    if (first := _first_word(sql)) and first not in _BEGIN_A_QUERY:
         return True
     try:
         statements = _statements(sql)
