@@ -323,6 +323,19 @@ def _listed(client: TestClient, *namespaces: str) -> list[list[str]]:
     return [[each["name"] for each in datasets] for datasets in listed]
 
 
+def test_the_datasets_of_all_namespaces_are_paged_by_namespace_and_name(two_names: TestClient) -> None:
+    others = [dataset("z", "a"), dataset("y", "wh"), dataset("b", "glue"), dataset("gone", "empty")]
+    post(two_names, event(inputs=others, outputs=[]))
+    ok(two_names.delete("/api/v1/namespaces/empty/datasets/gone"))
+    expected = ["a z", "glue b", "glue table/t", "lake orders", "wh y"]
+
+    for limit in range(6):
+        for offset in range(6):
+            page = get(two_names, f"/api/v1/datasets?limit={limit}&offset={offset}")
+            names = [f"{each['namespace']} {each['name']}" for each in page["datasets"]]
+            assert (names, page["totalCount"]) == (expected[offset:][:limit], 5)
+
+
 def test_a_deleted_namespace_hides_the_datasets_listed_in_it_under_all_their_names(two_names: TestClient) -> None:
     ok(two_names.delete("/api/v1/namespaces/glue"))
 
@@ -429,7 +442,15 @@ def test_edits_are_not_events(client: TestClient) -> None:
 
 
 def test_all_edits_hold_after_a_restart(tmp_path: Path) -> None:
-    paths = (ORDERS, f"{LAKE}/datasets", "/api/v1/tags", "/api/v1/sources", "/api/v1/namespaces", "/api/v1/jobs")
+    paths = (
+        ORDERS,
+        "/api/v1/datasets",
+        f"{LAKE}/datasets",
+        "/api/v1/tags",
+        "/api/v1/sources",
+        "/api/v1/namespaces",
+        "/api/v1/jobs",
+    )
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, loaded(11), loaded(12, inputs=[dataset("gone"), dataset("back")]))
         for request in (

@@ -289,7 +289,7 @@ def test_a_page_past_the_end_is_empty_and_has_the_total_count(client: TestClient
 
 
 @pytest.mark.parametrize(
-    "path", ["namespaces", "sources", "tags", "jobs", "namespaces/lake/datasets", "events/lineage"]
+    "path", ["namespaces", "sources", "tags", "jobs", "datasets", "namespaces/lake/datasets", "events/lineage"]
 )
 @pytest.mark.parametrize("wrong", ["limit=-1", "offset=-1"])
 def test_a_negative_limit_or_offset_is_refused(client: TestClient, path: str, wrong: str) -> None:

@@ -63,6 +63,7 @@ RULES: Final[Mapping[str, Rule]] = {
     # Lists
     "GET /api/v1/namespaces": _LIST,
     "GET /api/v1/jobs": _LIST,
+    "GET /api/v1/datasets": _LIST,
     "GET /api/v1/search": _LIST,
     "GET /api/v1/tags": _LIST,
     "GET /api/v1/stream": _LIST,

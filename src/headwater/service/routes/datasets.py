@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId
 from headwater.service.background import collect_in_slices, result_in_slices
+from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -14,7 +15,7 @@ from headwater.service.request.access import Known
 from headwater.service.routes.parameters import DATASET, NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
-from headwater.service.views.namespaces import dataset_in, datasets_in
+from headwater.service.views.namespaces import all_datasets, dataset_in, datasets_in
 
 router = APIRouter(prefix=API, tags=["datasets"], route_class=KnownQuery)
 
@@ -24,6 +25,13 @@ async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName)
 
 
 Named = Annotated[DatasetId, Depends(_named)]
+
+
+@router.get("/datasets", response_model=shapes.Datasets, responses=WRONG)
+async def get_all_datasets(knowledge: Known, limit: Limit = 100, offset: Offset = 0, sees: Sees = None) -> Response:
+    """The datasets of all namespaces, by namespace and name, each under its shown name."""
+    page, total = await result_in_slices(all_datasets(knowledge, limit, offset, sees))
+    return answer(shapes.Datasets(datasets=dataset_shapes(knowledge, page), totalCount=total))
 
 
 @router.get("/namespaces/{namespace:encoded}/datasets", response_model=shapes.Datasets, responses=NOT_FOUND | WRONG)

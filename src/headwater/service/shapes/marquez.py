@@ -308,7 +308,7 @@ class Dataset(DatasetCore, SourcesOfDataset):
 
 
 class Datasets(TypedDict):
-    """A page of a namespace's datasets, by name."""
+    """A page of datasets, by name."""
 
     datasets: Sequence[Dataset]
     totalCount: int

@@ -139,6 +139,11 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
         self._catch_up_now()
         return Nodes(self._in.get(namespace, Ordered()))
 
+    def by_namespace(self) -> "Iterator[tuple[str, Nodes[DatasetId]]]":
+        """Each namespace with the datasets whose shown name is in it, both by name, without deleted ones."""
+        self._catch_up_now()
+        return ((namespace, Nodes(self._in[namespace])) for namespace in sorted(self._in))
+
     def sources(self) -> Iterator[tuple[Source, Seen]]:
         """The sources of datasets with their times; of several URIs, the first in order."""
         self._catch_up_times_now()

@@ -91,6 +91,23 @@ def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[
     return datasets
 
 
+def all_datasets(
+    knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None
+) -> Generator[None, None, tuple[list[DatasetId], int]]:
+    """A page of all datasets, by namespace and name, and how many there are; works in steps.
+
+    `sees` says in which namespaces they may be, by default in all.
+    """
+    yield from knowledge.dataset_tallies.catch_up()
+    page: list[DatasetId] = []
+    total = 0
+    for name, datasets in knowledge.dataset_tallies.by_namespace():
+        if sees is None or sees(name):
+            page += datasets.page(limit - len(page), max(0, offset - total))
+            total += len(datasets)
+    return page, total
+
+
 def _check_exists(knowledge: Knowledge, name: str) -> Iterator[None]:
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
         yield from tallies.catch_up_namespace_times()
