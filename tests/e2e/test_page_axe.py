@@ -29,6 +29,8 @@ VIEWS: Final = {
     "job": f"#{urlencode({'node': 'job:plant:load', 'asked': 'changes'})}",
     "a long name": f"#{urlencode({'node': f'dataset:lake:{LONG}'})}",
     "nothing known": "#node=dataset:lake:nowhere",
+    "jobs": "#view=catalog",
+    "datasets": "#view=catalog&kind=datasets",
     "failures": "#view=failures",
     "changes": "#view=drift",
     "record": "#view=record",

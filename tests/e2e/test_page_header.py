@@ -21,7 +21,7 @@ def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
             expect(view).to_have_attribute("aria-current", "page")
             places.append([box(link) for link in views.all()])
 
-        assert len(places) == 4
+        assert len(places) == 5
         assert all(boxes == places[0] for boxes in places)
 
 
@@ -51,7 +51,7 @@ def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, 
     assert field_width >= 130
 
 
-@pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=failures", "#view=record"])
+@pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=catalog", "#view=failures", "#view=record"])
 def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: str) -> None:
     with running(tmp_path) as service:
         service.post_events([event()])

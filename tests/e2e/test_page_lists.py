@@ -1,4 +1,4 @@
-"""The lists in a node's details, in a real browser: all neighbours, also those that are not drawn."""
+"""Lists in a real browser: a node's neighbours, also those that are not drawn, and the catalog."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,3 +60,26 @@ def test_readers_that_are_not_drawn_are_listed_counted_and_linked(page: Page) ->
     readers.get_by_role("button", name="reader-59").click()
     expect(details.get_by_role("heading", name="reader-59")).to_be_visible()
     expect(details.get_by_role("list", name="Reads").get_by_role("button")).to_have_text(f"table-{HOPS}")
+
+
+def test_the_catalog_lists_jobs_that_are_not_drawn_and_a_link_shows_the_same_choice(page: Page) -> None:
+    page.get_by_role("main").get_by_role("link", name="catalog").click()
+    jobs = page.get_by_role("region", name="Jobs")
+    expect(jobs).to_contain_text(f"{CROWD + HOPS + READERS + 1:,} jobs")
+    page.get_by_label("Last run").select_option("failed")
+    expect(page.get_by_text("No such job is known.")).to_be_visible()
+    page.get_by_label("Last run").select_option("any")
+    expect(jobs.get_by_role("row")).to_have_count(1 + 50)
+    expect(jobs.get_by_role("row").nth(1)).to_contain_text("load")
+
+    page.get_by_role("link", name="Datasets").click()
+    page.get_by_label("Namespace").select_option("lake")
+    datasets = page.get_by_role("region", name="Datasets")
+    expect(datasets.get_by_role("row")).to_have_count(1 + HOPS + 1)
+    page.reload()
+    expect(page.get_by_label("Namespace")).to_have_value("lake")
+    datasets.get_by_role("button", name=f"table-{HOPS}").click()
+
+    expect(page.get_by_role("complementary", name="Details").get_by_role("heading", level=2)).to_have_text(
+        f"table-{HOPS}"
+    )

@@ -468,7 +468,18 @@ function answer(
       return impact(query.get('change') === 'drop')
     case 'search':
       return { totalCount: 0, results: [] }
+    case 'datasets':
+      return page('datasets', allDatasets(), query)
     case 'namespaces':
+      if (path[1] === undefined) return page('namespaces', NAMESPACES, query)
+      if (path[3] === undefined && path[2] === 'jobs')
+        return path[1] === 'demo' ? jobsIn(jobs, query) : NO_JOBS
+      if (path[3] === undefined)
+        return page(
+          'datasets',
+          allDatasets().filter(({ namespace }) => namespace === path[1]),
+          query,
+        )
       if (path[2] !== 'jobs') return { ...datasetBy(path[3]), ...extra }
       return path[4] === 'runs'
         ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
@@ -659,10 +670,16 @@ function identity(shown: NodeId | undefined): Answer {
 
 const FACETS = { ownership: { owners: [{ name: 'team:lake', type: 'OWNER' }] } }
 
-function datasetBy(name: string | undefined): Answer {
+const NAMESPACES = ['demo', 'file', 'gone'].map((name) => ({ name, isHidden: name === 'gone' }))
+const NO_JOBS = { jobs: [], totalCount: 0 }
+
+function allDatasets(): Dataset[] {
   const ids = Object.keys(DATASETS) as NodeId[]
-  const all = ids.map((id) => datasetNode(id).data as Dataset)
-  const found = all.find((dataset) => dataset.name === name)
+  return ids.map((id) => ({ ...(datasetNode(id).data as Dataset), updatedAt: '2026-01-02T03:04:05Z' }))
+}
+
+function datasetBy(name: string | undefined): Answer {
+  const found = allDatasets().find((dataset) => dataset.name === name)
   const fields = found?.fields.map((field) => ({
     ...field,
     tags: field.name === 'carrier' ? ['public'] : [],

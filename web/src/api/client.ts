@@ -26,10 +26,12 @@ import type {
   Job,
   LogEntry,
   Named,
+  Namespace,
   Neighbour,
   Path,
   Run,
   RunEvent,
+  RunState,
   SearchResult,
   WireNode,
 } from './types'
@@ -66,13 +68,41 @@ export class Client {
 
   /** The first `limit` jobs. */
   async jobs(limit: number): Promise<Page<Job>> {
-    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(`jobs?${query({ limit })}`)
-    return { items: answer.jobs, totalCount: answer.totalCount }
+    return this.#jobs('jobs', { limit })
   }
 
   /** The first `count` jobs whose newest run failed, the last reported first. */
   async failedJobs(count: number): Promise<Page<Job>> {
-    return paged(count, (limit, offset) => this.#failedJobs(limit, offset))
+    return this.listedJobs(undefined, 'FAILED', count)
+  }
+
+  /** The first `count` jobs of a namespace, or of all, the last reported first; with `state`, those whose newest run is in it. */
+  async listedJobs(
+    namespace: string | undefined,
+    state: RunState | undefined,
+    count: number,
+  ): Promise<Page<Job>> {
+    const jobs = namespace === undefined ? 'jobs' : `namespaces/${segment(namespace)}/jobs`
+    return paged(count, (limit, offset) =>
+      this.#jobs(jobs, { ...(state && { lastRunStates: state }), limit, offset }),
+    )
+  }
+
+  /** The first `count` datasets of a namespace, or of all, by namespace and name. */
+  async datasets(namespace: string | undefined, count: number): Promise<Page<Dataset>> {
+    const datasets = namespace === undefined ? 'datasets' : `namespaces/${segment(namespace)}/datasets`
+    return paged(count, async (limit, offset) => {
+      const path = `${datasets}?${query({ limit, offset })}`
+      const answer = await this.#get<{ datasets: Dataset[]; totalCount: number }>(path)
+      return { items: answer.datasets, totalCount: answer.totalCount }
+    })
+  }
+
+  /** The first `limit` namespaces, by name; deleted ones are marked as hidden. */
+  async namespaces(limit: number): Promise<Page<Namespace>> {
+    const path = `namespaces?${query({ limit })}`
+    const answer = await this.#get<{ namespaces: Namespace[]; totalCount: number }>(path)
+    return { items: answer.namespaces, totalCount: answer.totalCount }
   }
 
   /** The first `count` silent streams, the longest silent first. */
@@ -83,7 +113,7 @@ export class Client {
   /** The number of jobs whose newest run failed, plus silent streams if the caller may see them. */
   async failureCount(): Promise<number> {
     const [failed, silent] = await Promise.all([
-      this.#failedJobs(0, 0),
+      this.#jobs('jobs', { lastRunStates: 'FAILED', limit: 0, offset: 0 }),
       this.#silentStreams(0, 0).catch(undefinedIfForbidden),
     ])
     return failed.totalCount + (silent?.totalCount ?? 0)
@@ -280,9 +310,8 @@ export class Client {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
   }
 
-  async #failedJobs(limit: number, offset: number): Promise<Page<Job>> {
-    const path = `jobs?${query({ lastRunStates: 'FAILED', limit, offset })}`
-    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(path)
+  async #jobs(path: string, parameters: Parameters): Promise<Page<Job>> {
+    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(`${path}?${query(parameters)}`)
     return { items: answer.jobs, totalCount: answer.totalCount }
   }
 
@@ -366,7 +395,9 @@ function segment(name: string): string {
   return name === '.' || name === '..' ? `${name};` : encodeURIComponent(name)
 }
 
-function query(parameters: Readonly<Record<string, string | number | boolean>>): string {
+type Parameters = Readonly<Record<string, string | number | boolean>>
+
+function query(parameters: Parameters): string {
   return new URLSearchParams(
     Object.entries(parameters).map(([name, value]) => [name, String(value)]),
   ).toString()

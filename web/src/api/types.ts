@@ -7,6 +7,12 @@ export interface Named {
   readonly name: string
 }
 
+export interface Namespace {
+  readonly name: string
+  /** Whether it was deleted. */
+  readonly isHidden: boolean
+}
+
 export type Facets = Readonly<Record<string, unknown>>
 
 export type RunState = 'NEW' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'ABORTED'
@@ -63,6 +69,8 @@ export interface Dataset extends Named {
   /** The producer's type, such as `DASHBOARD`. */
   readonly datasetType?: string
   readonly tags?: readonly string[]
+  /** The time of its newest event. */
+  readonly updatedAt?: string
   /** Only in the answer about a single dataset. */
   readonly facets?: Facets
 }

@@ -1,5 +1,6 @@
-/** What the page shows, as in the address: `#node=…&column=…&asked=changes&since=…&change=drop`, `#view=record&machine=…`, `#view=entry&index=…`, `#view=drift`, `#view=failures`. */
+/** What the page shows, as in the address: `#node=…&column=…&asked=changes&since=…&change=drop`, `#view=record&machine=…`, `#view=entry&index=…`, `#view=drift`, `#view=failures`, `#view=catalog&kind=datasets&namespace=…&state=FAILED`. */
 
+import type { RunState } from '../api/types'
 import type { NodeId } from './ids'
 
 /** The questions about a node: why it may be wrong, what changed, what depends on it. */
@@ -42,7 +43,23 @@ export interface FailuresRoute {
   readonly view: 'failures'
 }
 
-export type Route = GraphRoute | RecordRoute | EntryRoute | DriftRoute | FailuresRoute
+/** What the catalog lists. */
+export const KINDS = ['jobs', 'datasets'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** The states of a last run that the catalog's jobs can be chosen by. */
+export const LAST_STATES = ['RUNNING', 'COMPLETED', 'FAILED', 'ABORTED'] as const satisfies RunState[]
+export type LastState = (typeof LAST_STATES)[number]
+
+/** All jobs or datasets, or those of one namespace; of the jobs, perhaps only those whose last run is in one state. */
+export interface CatalogRoute {
+  readonly view: 'catalog'
+  readonly kind: Kind
+  readonly namespace: string | undefined
+  readonly state: LastState | undefined
+}
+
+export type Route = GraphRoute | RecordRoute | EntryRoute | DriftRoute | FailuresRoute | CatalogRoute
 export type View = Route['view']
 
 export const HOME: GraphRoute = {
@@ -56,6 +73,7 @@ export const HOME: GraphRoute = {
 export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
 export const FAILURES: FailuresRoute = { view: 'failures' }
+export const CATALOG: CatalogRoute = { view: 'catalog', kind: 'jobs', namespace: undefined, state: undefined }
 
 /** The route to a node, or a column of it, with no question open. */
 export function routeTo(node: NodeId, column?: string): GraphRoute {
@@ -87,6 +105,8 @@ export function parseRoute(hash: string): Route {
       return DRIFT
     case 'failures':
       return FAILURES
+    case 'catalog':
+      return catalogRoute(query)
     default:
       return graphRoute(query)
   }
@@ -95,6 +115,13 @@ export function parseRoute(hash: string): Route {
 /** The record if the index is not a number. */
 function entryRoute(index: string): Route {
   return /^\d{1,15}$/.test(index) ? { view: 'entry', index: Number(index) } : RECORD
+}
+
+/** An unknown kind or state is ignored, as is a state of datasets. */
+function catalogRoute(query: URLSearchParams): CatalogRoute {
+  const kind = KINDS.find((one) => one === query.get('kind')) ?? CATALOG.kind
+  const state = LAST_STATES.find((one) => one === query.get('state') && kind === 'jobs')
+  return { view: 'catalog', kind, namespace: query.get('namespace') || undefined, state }
 }
 
 function graphRoute(query: URLSearchParams): GraphRoute {
@@ -123,8 +150,19 @@ function parameters(route: Route): Record<string, string> {
       return { view: route.view, ...(route.machine !== undefined && { machine: route.machine }) }
     case 'entry':
       return { view: route.view, index: String(route.index) }
+    case 'catalog':
+      return ofCatalog(route)
     default:
       return { view: route.view }
+  }
+}
+
+function ofCatalog({ view, kind, namespace, state }: CatalogRoute): Record<string, string> {
+  return {
+    view,
+    ...(kind !== CATALOG.kind && { kind }),
+    ...(namespace !== undefined && { namespace }),
+    ...(state !== undefined && { state }),
   }
 }
 

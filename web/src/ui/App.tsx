@@ -9,6 +9,7 @@ import { labelOf } from '../core/labels'
 import { lineageRevisionOf } from '../core/lineageRevision'
 import { LOADING, type Loadable } from '../core/loadable'
 import { type GraphRoute, HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
+import { CatalogView } from './catalog/CatalogView'
 import { DriftView } from './drift/DriftView'
 import { ErrorBoundary } from './ErrorBoundary'
 import { FailuresView } from './failures/FailuresView'
@@ -90,6 +91,7 @@ export function App({ client, feed, findLayout, asOf, showAsOf }: AppProps) {
           {route.view === 'entry' && <EntryView key={route.index} index={route.index} />}
           {route.view === 'drift' && <DriftView />}
           {route.view === 'failures' && <FailuresView />}
+          {route.view === 'catalog' && <CatalogView route={route} />}
           {route.view === 'graph' && (
             <section className="canvas" aria-label="Lineage graph">
               <Graph
@@ -227,6 +229,8 @@ function titleOf(graph: LineageGraph, route: Route): string | undefined {
       return 'Schema changes'
     case 'failures':
       return 'Failures'
+    case 'catalog':
+      return 'Catalog'
     case 'graph':
       return (
         route.node &&

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
-import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type Route, type View } from '../core/route'
+import { CATALOG, DRIFT, FAILURES, formatRoute, HOME, RECORD, type Route, type View } from '../core/route'
 import { counted } from '../core/wording'
 import { AsOfChoice } from './AsOfChoice'
 import { usePage } from './page'
@@ -41,6 +41,7 @@ export function Header({ route, connection, isBehind }: HeaderProps) {
 
 const VIEWS = [
   [HOME, 'Graph'],
+  [CATALOG, 'Catalog'],
   [FAILURES, 'Failures'],
   [DRIFT, 'Schema changes'],
   [RECORD, 'Record'],

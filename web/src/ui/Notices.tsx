@@ -1,3 +1,4 @@
+import { CATALOG, formatRoute } from '../core/route'
 import { counted } from '../core/wording'
 import { usePage } from './page'
 
@@ -31,7 +32,8 @@ export function Unlisted({ count }: { count: number }) {
   if (count === 0) return null
   return (
     <p className="unlisted">
-      {counted(count, 'more job')} {count === 1 ? 'is' : 'are'} not drawn; search finds them.
+      {counted(count, 'more job')} {count === 1 ? 'is' : 'are'} not drawn; search and the{' '}
+      <a href={formatRoute(CATALOG)}>catalog</a> find {count === 1 ? 'it' : 'them'}.
     </p>
   )
 }

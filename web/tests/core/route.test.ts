@@ -2,10 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodeId } from '../../src/core/ids'
 import {
+  CATALOG,
   DRIFT,
   FAILURES,
   formatRoute,
   HOME,
+  KINDS,
+  LAST_STATES,
   parseRoute,
   QUESTIONS,
   RECORD,
@@ -41,6 +44,30 @@ test('so are those of a machine and the other views', () => {
   expect(parseRoute(formatRoute(DRIFT))).toEqual(DRIFT)
   expect(parseRoute(formatRoute(FAILURES))).toEqual(FAILURES)
 })
+
+test('so is that of the catalog', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...KINDS),
+      fc.option(name, { nil: undefined }),
+      fc.option(fc.constantFrom(...LAST_STATES), { nil: undefined }),
+      (kind, namespace, last) => {
+        const state = kind === 'jobs' ? last : undefined
+        const route: Route = { view: 'catalog', kind, namespace, state }
+
+        expect(parseRoute(formatRoute(route))).toEqual(route)
+      },
+    ),
+  )
+  expect(formatRoute(CATALOG)).toBe('#view=catalog')
+})
+
+test.each(['#view=catalog&kind=tables&state=LOST', '#view=catalog&namespace='])(
+  '%j shows all jobs',
+  (hash) => {
+    expect(parseRoute(hash)).toEqual(CATALOG)
+  },
+)
 
 test('so is that of an entry of the log', () => {
   fc.assert(

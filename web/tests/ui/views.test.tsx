@@ -3,7 +3,7 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId, type RunId } from '../../src/core/ids'
-import { DRIFT, FAILURES, formatRoute, RECORD, routeTo, withAsked } from '../../src/core/route'
+import { CATALOG, DRIFT, FAILURES, formatRoute, RECORD, routeTo, withAsked } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, RAW_EVENT, run } from '../lakehouse'
 import { openPage } from './openPage'
 
@@ -22,6 +22,65 @@ test.each([
   listener().onChange({ jobs: [INGEST], datasets: [] })
 
   expect(await screen.findByText(word)).toBeTruthy()
+})
+
+describe('the catalog', () => {
+  test('lists all jobs with their last run, and opens one', async () => {
+    const { user } = openPage({ hash: formatRoute(CATALOG) })
+    const [head, ingest, aggregate] = await screen.findAllByRole('row')
+    expect(within(head as HTMLElement).getAllByRole('columnheader')).toHaveLength(5)
+    expect(within(aggregate as HTMLElement).getByRole('button', { name: 'aggregate' })).toBeTruthy()
+    const row = within(ingest as HTMLElement)
+    expect(row.getByText('completed')).toBeTruthy()
+    expect(row.getByText('1.5 s')).toBeTruthy()
+    expect(row.getByRole('img', { name: '1 completed' })).toBeTruthy()
+
+    await user.click(row.getByRole('button', { name: 'ingest' }))
+
+    expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
+  })
+
+  test('lists the jobs of a namespace whose last run failed', async () => {
+    const service = lakehouse()
+    service.jobs = { ...JOBS, [LATE]: { reads: [], writes: [], runs: [run('FAILED')] } }
+    const { user } = openPage({ service, hash: formatRoute(CATALOG) })
+    expect(await screen.findByText('3 jobs, the last reported first')).toBeTruthy()
+
+    await user.selectOptions(screen.getByLabelText('Last run'), 'failed')
+
+    expect(await screen.findByText('1 job, the last reported first')).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'late' })).toBeTruthy()
+    const choice = screen.getByLabelText('Namespace')
+    expect(
+      within(choice)
+        .getAllByRole('option')
+        .map(({ textContent }) => textContent),
+    ).toEqual(['all', 'demo', 'file'])
+
+    await user.selectOptions(choice, 'file')
+
+    expect(await screen.findByText('No such job is known.')).toBeTruthy()
+    expect(window.location.hash).toBe('#view=catalog&namespace=file&state=FAILED')
+  })
+
+  test('lists the datasets of a namespace', async () => {
+    openPage({ hash: '#view=catalog&kind=datasets&namespace=file' })
+
+    expect(await screen.findByText('4 datasets, by namespace and name')).toBeTruthy()
+    const [, row] = screen.getAllByRole('row')
+    expect(within(row as HTMLElement).getByText('3')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Datasets' }).getAttribute('aria-current')).toBe('page')
+    expect(screen.queryByLabelText('Last run')).toBeNull()
+  })
+
+  test('keeps the namespace of an address that the service does not list', async () => {
+    openPage({ hash: '#view=catalog&namespace=elsewhere' })
+
+    const choice = await screen.findByLabelText<HTMLSelectElement>('Namespace')
+    await within(choice).findByRole('option', { name: 'file' })
+
+    expect(choice.value).toBe('elsewhere')
+  })
 })
 
 describe('the record', () => {
