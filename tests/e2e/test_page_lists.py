@@ -64,7 +64,7 @@ def test_readers_that_are_not_drawn_are_listed_counted_and_linked(page: Page) ->
 
 def test_the_catalog_lists_jobs_that_are_not_drawn_and_a_link_shows_the_same_choice(page: Page) -> None:
     page.get_by_role("main").get_by_role("link", name="catalog").click()
-    jobs = page.get_by_role("region", name="Jobs")
+    jobs = page.get_by_role("region", name="List of jobs")
     expect(jobs).to_contain_text(f"{CROWD + HOPS + READERS + 1:,} jobs")
     page.get_by_label("Last run").select_option("failed")
     expect(page.get_by_text("No such job is known.")).to_be_visible()
@@ -74,7 +74,7 @@ def test_the_catalog_lists_jobs_that_are_not_drawn_and_a_link_shows_the_same_cho
 
     page.get_by_role("link", name="Datasets").click()
     page.get_by_label("Namespace").select_option("lake")
-    datasets = page.get_by_role("region", name="Datasets")
+    datasets = page.get_by_role("region", name="List of datasets")
     expect(datasets.get_by_role("row")).to_have_count(1 + HOPS + 1)
     page.reload()
     expect(page.get_by_label("Namespace")).to_have_value("lake")

@@ -2,7 +2,7 @@
 
 import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { formatRoute, type Route, routeTo } from '../../src/core/route'
+import { CATALOG, formatRoute, type Route, routeTo } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
@@ -10,6 +10,8 @@ const THEN = '2026-01-02T04:04:05.000Z'
 const ROUTES: readonly Route[] = [
   routeTo(FLIGHTS, 'arr_delay'),
   routeTo(INGEST),
+  CATALOG,
+  { ...CATALOG, kind: 'datasets', namespace: 'file' },
   { view: 'failures' },
   { view: 'drift' },
   { view: 'record', machine: 'edge-7' },
@@ -17,7 +19,7 @@ const ROUTES: readonly Route[] = [
 
 test.each(ROUTES)('every request of $view is as of that time', async (route) => {
   const { service, user } = openPage({ hash: formatRoute(route), asOf: THEN })
-  await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures/ })
+  await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures|Catalog/ })
   for (const question of screen.queryAllByText(/^(Why might|What changed|What depends on)/))
     await user.click(question)
 

@@ -1,4 +1,3 @@
-import type { Named } from '../../api/types'
 import { type CatalogRoute, formatRoute, KINDS, LAST_STATES } from '../../core/route'
 import { STATE_LABELS } from '../../core/runs'
 import { usePage } from '../page'
@@ -50,11 +49,7 @@ function Kinds({ route }: { route: CatalogRoute }) {
 const WORDS = { jobs: 'Jobs', datasets: 'Datasets' } as const
 
 function NamespaceChoice({ route }: { route: CatalogRoute }) {
-  const { client, revision } = usePage()
-  const found = useLoaded('namespaces', useThrottledRevision(revision), () =>
-    client.namespaces(MAX_NAMESPACES),
-  )
-  const known = found.state === 'ready' ? found.value.items.filter(isShown).map(({ name }) => name) : []
+  const known = useNamespaces()
   const { namespace } = route
   return (
     <label>
@@ -73,8 +68,13 @@ function NamespaceChoice({ route }: { route: CatalogRoute }) {
   )
 }
 
-function isShown({ isHidden }: { readonly isHidden: boolean }): boolean {
-  return !isHidden
+/** The names of the namespaces that were not deleted; none before they are loaded. */
+function useNamespaces(): readonly string[] {
+  const { client, revision } = usePage()
+  const version = useThrottledRevision(revision)
+  const found = useLoaded('namespaces', version, () => client.namespaces(MAX_NAMESPACES))
+  if (found.state !== 'ready') return []
+  return found.value.items.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
 }
 
 function StateChoice({ route }: { route: CatalogRoute }) {
@@ -96,12 +96,4 @@ function StateChoice({ route }: { route: CatalogRoute }) {
       </select>
     </label>
   )
-}
-
-/** What a table lists. */
-export interface Filters {
-  /** Undefined for all. */
-  readonly namespace: Named['namespace'] | undefined
-  /** Of the last run; undefined for any. */
-  readonly state: CatalogRoute['state']
 }
