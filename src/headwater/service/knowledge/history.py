@@ -90,6 +90,7 @@ class KnownHistory:
         self.failed_checks_while_running = cache(self._failed_checks_while_running)
         self.is_stream = cache(partial(is_stream, knowledge))
         self._reported_ends = cache(partial(reported_ends, self._graph))
+        self._named = cache(self._names)  # most runs of a job have the same ends
 
     def close(self) -> None:
         """Free the caches: they form reference cycles, which only the garbage collector would find."""
@@ -332,7 +333,7 @@ class KnownHistory:
         run = self._knowledge.activities.run(run_id)
         if run is None or not run.has_events:
             return None
-        ends = ends_of(self._graph, run_id, self._declared_ends_then(run))
+        ends = frozenset(ends_of(self._graph, run_id, self._declared_ends_then(run)))
         has_begun = self._graph.runs[run_id].has_begun
         return RunSummary(
             run_id,
@@ -341,8 +342,8 @@ class KnownHistory:
             next(us for us in (run.started_us, run.ended_us, run.seen.first_us) if us is not None),
             run.ended_us,
             run.seen.last_us,
-            self._names(ends, "input"),
-            self._names(ends, "output") if has_begun else frozenset(),
+            self._named(ends, "input"),
+            self._named(ends, "output") if has_begun else frozenset(),
             None if run.parent is None else run.parent.run_id,
         )
 
