@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from headwater.errors import NotFoundError
-from headwater.signing.leaf import SALT_BYTES, part, salts
+from headwater.errors import MalformedJsonError, NotFoundError
+from headwater.signing.leaf import SALT_BYTES, CommittedFacet, Kind, commitment, commitment_of, part, salts
 from headwater.signing.segments import facet_spans
 
 ERASED: Final = b'{"_deleted":true}'
@@ -74,6 +74,33 @@ def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes
         begin, end, _ = spans[number]
         raw = raw[:begin] + ERASED + raw[end:]
     return raw, orjson.dumps(known._asdict())
+
+
+def is_committed(raw: bytes, kind: Kind, salt: bytes, committed: bytes) -> bool:
+    """Whether an entry's commitment is to these bytes, as far as its stored salts still open it."""
+    try:
+        if len(salt) != SALT_BYTES:
+            return _commitment_left(raw, Openings(**orjson.loads(salt))) == committed
+        spans = facet_spans(raw) if kind == "event" else ()
+        return commitment(raw, spans, salts(salt, len(spans))) == committed
+    except (MalformedJsonError, ValueError, TypeError, LookupError):  # no JSON, other facets, or no such salts
+        return False
+
+
+def _commitment_left(raw: bytes, known: Openings) -> bytes:
+    """The commitment to what an erasure left of an entry."""
+    rest_salt, *facet_salts = known.salts
+    rest, facets, at = [b64decode(rest_salt or "")], list[CommittedFacet](), 0
+    received = zip(known.facets[::2], known.facets[1::2], strict=True)
+    for number, (span, salt, place) in enumerate(zip(facet_spans(raw), facet_salts, received, strict=True)):
+        value = raw[span.begin : span.end]
+        rest.append(raw[at : span.begin])
+        if salt is None and value != ERASED:
+            raise ValueError("a facet without its salt is not marked as erased")
+        own = b64decode(known.parts[str(number)]) if salt is None else part(b64decode(salt), value)
+        facets.append((*place, own))
+        at = span.end
+    return commitment_of(part(b"", b"".join([*rest, raw[at:]])), facets)
 
 
 def is_left_of(left: bytes, raw: bytes) -> bool:

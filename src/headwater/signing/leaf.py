@@ -13,7 +13,7 @@ Source: docs/decisions/0010; SHAKE-256 is that of FIPS 202.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 import orjson
@@ -27,6 +27,8 @@ VERSION: Final = 1
 _OFFSET_BYTES: Final = 8
 
 Kind = Literal["event", "edit"]
+CommittedFacet = tuple[int, int, bytes]
+"""Begin and end of a facet in the received bytes, and its part."""
 
 
 class Found(NamedTuple):
@@ -82,15 +84,22 @@ def salts(entry_salt: bytes, facets: int) -> list[bytes]:
 def commitment(raw: bytes, spans: Sequence[FacetSpan], each_salt: Sequence[bytes]) -> bytes:
     """Commit to the rest of an entry, and to each facet separately."""
     rest_salt, *facet_salts = each_salt
-    rest, committed, at = [rest_salt], [b""], 0
+    rest, facets, at = [rest_salt], list[CommittedFacet](), 0
     for span, salt in zip(spans, facet_salts, strict=True):
         begin, end = span[0], span[1]
         rest.append(raw[at:begin])
-        committed += (begin.to_bytes(_OFFSET_BYTES), end.to_bytes(_OFFSET_BYTES), part(salt, raw[begin:end]))
+        facets.append((begin, end, part(salt, raw[begin:end])))
         at = end
     rest.append(raw[at:])
-    committed[0] = part(b"", b"".join(rest))
-    return hashlib.sha256(b"".join(committed)).digest()
+    return commitment_of(part(b"", b"".join(rest)), facets)
+
+
+def commitment_of(rest: bytes, facets: Iterable[CommittedFacet]) -> bytes:
+    """The commitment that these parts give: the rest's, and each facet's."""
+    offsets_and_parts = (
+        begin.to_bytes(_OFFSET_BYTES) + end.to_bytes(_OFFSET_BYTES) + committed for begin, end, committed in facets
+    )
+    return hashlib.sha256(b"".join((rest, *offsets_and_parts))).digest()
 
 
 def part(salt: bytes, data: bytes) -> bytes:

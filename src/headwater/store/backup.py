@@ -3,7 +3,7 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from headwater.errors import SetupError
 from headwater.model.words import so_many
 from headwater.signing.merkle import EMPTY, Growth, leaf_hash
 from headwater.store.opening import WHERE_ONE_IS, open_reader
+from headwater.store.reader import Reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
 from headwater.store.tree import ReadTree
 
@@ -101,25 +102,35 @@ def _copy_segments(source: Path, target: Path) -> None:
 def _read_back(path: Path, advance: Advance) -> BackedUp:
     with closing(open_reader(path, segments_of(path))) as reader:
         entries = reader.size()
-        for log_index, logged in enumerate(reader.logged(range(entries))):
-            if not logged.is_intact_at(log_index):
-                raise SetupError(f"the log lacks entry {log_index}, or its bytes are not those received: {_DAMAGED}")
-            if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
-                advance("reading back", logged.log_index + 1, entries)
         if (leaves := reader.tree.size()) != entries:
             raise SetupError(f"the log has {so_many(entries, 'entry')}, but its tree has {leaves}: {_DAMAGED}")
+        for indexes in _in_parts(entries):
+            _check_entries(reader, indexes)
+            advance("reading back", indexes.stop, entries)
         root = _root(reader.tree, entries)
     files = [path, *segments_of(path).glob("*")]
     return BackedUp(entries, root.hex(), sum(file.stat().st_size for file in files))
 
 
+def _check_entries(reader: Reader, indexes: range) -> None:
+    """Check that these entries are there, each with the bytes that its leaf commits to."""
+    seals = reader.tree.seals(indexes)
+    for log_index, sealed, logged in zip(indexes, seals, reader.logged(indexes), strict=False):  # one may be missing
+        if not logged.is_intact_at(log_index, sealed):
+            raise SetupError(f"the log lacks entry {log_index}, or its bytes are not those received: {_DAMAGED}")
+
+
+def _in_parts(entries: int) -> Iterator[range]:
+    return (range(begin, min(begin + _READ_EVERY, entries)) for begin in range(0, entries, _READ_EVERY))
+
+
 def _root(tree: ReadTree, entries: int) -> bytes:
     """The tree's root, once each leaf is known to follow from its entry's row, and the tree from its leaves."""
     frontier = EMPTY
-    for begin in range(0, entries, _READ_EVERY):
-        end = min(begin + _READ_EVERY, entries)
+    for indexes in _in_parts(entries):
+        begin, end = indexes.start, indexes.stop
         leaves = tree.tile(0, begin, end)
-        if leaves != [leaf_hash(data) for data in tree.leaf_data(range(begin, end))]:
+        if leaves != [leaf_hash(data) for data in tree.leaf_data(indexes)]:
             raise SetupError(f"a leaf of entries {begin} to {end} is not what the log says of its entry: {_DAMAGED}")
         frontier = Growth(frontier, leaves).frontier
     if frontier != tree.frontier():

@@ -97,15 +97,15 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
     """Append what is lacking; gives the entries that are misplaced."""
     first, size = target.size(), source.size()
     for part in _parts(source.logged(range(first, size))):
-        for log_index, each in enumerate(part, first):
-            if not each.is_intact_at(log_index):
+        indexes = range(first, first + len(part))
+        seals, runs = source.tree.seals(indexes), source.runs_at(indexes)
+        for log_index, each, sealed in zip(indexes, part, seals, strict=True):
+            if not each.is_intact_at(log_index, sealed):
                 raise SetupError(
                     f"FROM lacks log entry {log_index}, or its bytes are not those received: it was damaged or "
                     "edited; restore it from a backup"
                 )
-        indexes = range(first, first + len(part))
         first = indexes.stop
-        seals, runs = source.tree.seals(indexes), source.runs_at(indexes)
         again = [_again(each, sealed, runs.get(each.log_index)) for each, sealed in zip(part, seals, strict=True)]
         stored = target.add(again)
         if [each.log_index for each in stored] != [each.log_index for each in part]:

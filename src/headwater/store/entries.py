@@ -14,7 +14,8 @@ from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.names import GraphNode
 from headwater.model.nodes import Arrival
-from headwater.signing.leaf import Found, Seal, seal
+from headwater.signing.erasure import is_committed
+from headwater.signing.leaf import Found, Kind, Seal, seal
 from headwater.signing.verify import Verdict
 from headwater.store.packing import packed
 
@@ -69,7 +70,12 @@ def entry_of(
 
 def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:
     """The contents of an entry's leaf besides its bytes, from the columns of its log row."""
-    return Found("edit" if event_type == EDIT else "event", received_us, verdict, key_id)
+    return Found(kind_of(event_type), received_us, verdict, key_id)
+
+
+def kind_of(event_type: str) -> Kind:
+    """The kind in the leaf of an entry of that type."""
+    return "edit" if event_type == EDIT else "event"
 
 
 def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int) -> Entry:
@@ -125,9 +131,13 @@ class LoggedEvent(NamedTuple):
         reported_run_id = event.run_id if isinstance(event, RunEvent) else None
         return event is None or (event.stamp.time_us, reported_run_id) == (self.event_us, run_id)
 
-    def is_intact_at(self, log_index: int) -> bool:
-        """Whether it is the entry at that log index, and its bytes match its digest."""
-        return self.log_index == log_index and sha256(self.raw).digest() == self.digest
+    def is_intact_at(self, log_index: int, sealed: Seal) -> bool:
+        """Whether it is the entry at that log index, and its bytes match its digest and its leaf's commitment."""
+        return (
+            self.log_index == log_index
+            and sha256(self.raw).digest() == self.digest
+            and is_committed(self.raw, kind_of(self.event_type), sealed.salt, sealed.commitment)
+        )
 
 
 def parsed(event_type: str, raw: bytes) -> Event | EditEntry:

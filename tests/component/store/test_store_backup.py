@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from headwater.model.events import parse_event
 from headwater.store.backup import back_up
 from headwater.store.copying import digest
 from headwater.store.entries import Entry, entry_of
+from headwater.store.erasing import Erasure, erase
 from headwater.store.opening import open_store
+from headwater.store.packing import packed
 from headwater.store.retiring import retire
 from headwater.store.store import Store
 from tests.support.app import event, facet
@@ -187,13 +190,27 @@ def test_a_log_that_differs_from_what_was_received_is_reported(tmp_path: Path, e
     assert not list(tmp_path.glob("*copy*"))
 
 
+def test_an_event_that_was_replaced_along_with_its_digest_is_reported(store: Store, tmp_path: Path) -> None:
+    erase(store, Erasure(12, "run.facets.n", "asked for", "ann", "1", 7))
+    back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)  # what was erased is no fault
+    raw = store.at([150])[150].raw.replace(b"150", b"999")
+    with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
+        replaced = packed(raw), sha256(raw).digest()
+        database.execute("UPDATE log SET packed = ?, digest = ? WHERE idx = 150", replaced)
+
+    with pytest.raises(SetupError, match="lacks entry 150, or its bytes are not those received"):
+        back_up(tmp_path / "headwater.db", tmp_path / "later.db", ignore_progress)
+
+    assert not list(tmp_path.glob("*later*"))
+
+
 def test_a_log_without_one_of_its_leaves_is_reported(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "headwater.db")) as store:
         store.add([entry(number) for number in range(200)])
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
         database.execute("DELETE FROM leaf WHERE idx = 12")
 
-    with pytest.raises(UnavailableError, match="the tree lacks hashes 0 to 200 of level 0"):
+    with pytest.raises(UnavailableError, match="the tree lacks leaves of entries 0 to 200"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
 
     assert not list(tmp_path.glob("*copy*"))

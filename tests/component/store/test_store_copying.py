@@ -17,7 +17,7 @@ from headwater.model.events import parse_event
 from headwater.store.copying import copy, digest
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
-from headwater.store.packing import packed
+from headwater.store.packing import packed, unpacked
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
 from tests.support.app import event as app_event
@@ -167,6 +167,19 @@ def test_a_log_that_differs_from_what_was_received_is_not_copied(tmp_path: Path,
     fill(tmp_path / "from.db", [*entries()])
     with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
         database.execute(edit)
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert isinstance(result.exception, SetupError)
+    assert "FROM lacks log entry 10, or its bytes are not those received" in str(result.exception)
+
+
+def test_an_event_that_was_replaced_along_with_its_digest_is_not_copied(tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", [*entries()])
+    with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
+        [(frame,)] = database.execute("SELECT packed FROM log WHERE idx = 10")
+        raw = unpacked(frame).replace(b"eventTime", b"eventtime")
+        database.execute("UPDATE log SET packed = ?, digest = ? WHERE idx = 10", (packed(raw), sha256(raw).digest()))
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 

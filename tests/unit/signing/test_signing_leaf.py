@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import MalformedJsonError
 from headwater.model.outline import fast_facet_spans
+from headwater.signing.erasure import erase, is_committed
 from headwater.signing.leaf import Found, commitment, leaf_data, salts, seal
 from headwater.signing.merkle import leaf_hash
 from headwater.signing.segments import _Scanned, facet_spans
@@ -65,6 +66,18 @@ def test_a_leaf_is_the_same_after_a_facet_is_erased() -> None:
     assert hashlib.sha256(committed).digest() == commitment(EVENT, spans, all_salts)
 
 
+@pytest.mark.parametrize("erased", [[], ["run.facets.x"], ["inputs.0.facets.schema", "run.facets.parent"]])
+def test_an_entry_is_committed_to_until_one_of_its_remaining_bytes_changes(erased: list[str]) -> None:
+    raw, salt = erase(EVENT, SALT, erased) if erased else (EVENT, SALT)
+    committed = seal(EVENT, ENTRY, SALT).commitment
+
+    assert is_committed(raw, "event", salt, committed)
+    for at in range(len(raw)):
+        assert not is_committed(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :], "event", salt, committed)
+    with_another = raw.replace(b'"job":{', b'"job":{"facets":{"y":1},')
+    assert not is_committed(with_another, "event", salt, committed)
+
+
 @pytest.mark.parametrize("index", range(len(EVENT)))
 def test_every_byte_is_committed_to(index: int) -> None:
     changed = EVENT[:index] + bytes([EVENT[index] ^ 1]) + EVENT[index + 1 :]
@@ -83,6 +96,7 @@ def test_an_edit_is_committed_to_as_a_whole() -> None:
     sealed = seal(edit, ENTRY._replace(kind="edit"), SALT)
 
     assert sealed.commitment == hashlib.sha256(hashlib.sha256(salts(SALT, 0)[0] + edit).digest()).digest()
+    assert is_committed(edit, "edit", SALT, sealed.commitment)
 
 
 def test_facets_are_found_at_every_place_of_openlineage() -> None:
