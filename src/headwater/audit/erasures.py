@@ -5,6 +5,7 @@ only the log's own erasures are recorded in a log entry.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, Final
 
 from headwater.audit.core import Report
@@ -35,10 +36,9 @@ class Erasures:
         if entry["kind"] == "event":
             if entry.get("parts"):
                 self._erased[entry["index"]] = _paths(entry, raw)
-        elif ERASED.encode() in raw and isinstance(edits := as_today(entry["type"], raw), EditEntry):
-            for edit in edits.edits:
-                if edit.target[0] == "entry" and edit.what.startswith(ERASED) and edit.target[1].isdecimal():
-                    self._recorded[int(edit.target[1])].add(edit.what.removeprefix(ERASED))
+            return
+        for index, path in recorded_erasures(entry["type"], raw):
+            self._recorded[index].add(path)
 
     def check(self, report: Report, *, is_whole: bool) -> None:
         """Report erasures without a record: in a complete log a finding, in a part of one unknown."""
@@ -62,6 +62,14 @@ class Erasures:
     def _unrecorded(self, index: int, erased: list[str]) -> str:
         recorded = self._recorded.get(index, set())
         return ", ".join(path for path in erased if path not in recorded and not (recorded and path == _SIGNATURE))
+
+
+def recorded_erasures(event_type: str, raw: bytes) -> Iterator[tuple[int, str]]:
+    """The erasures that a log entry records: the index of each erased facet's event, and the facet's path."""
+    if ERASED.encode() in raw and isinstance(edits := as_today(event_type, raw), EditEntry):
+        for edit in edits.edits:
+            if edit.target[0] == "entry" and edit.what.startswith(ERASED) and edit.target[1].isdecimal():
+                yield int(edit.target[1]), edit.what.removeprefix(ERASED)
 
 
 def _paths(entry: dict[str, Any], raw: bytes) -> list[str]:

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.audit.about import About
 from headwater.audit.core import FORMAT
+from headwater.audit.erasures import recorded_erasures
 from headwater.audit.graph import Folding, graph_of, rows_of
 from headwater.audit.keys import key_set
 from headwater.errors import InvalidInputError, UnavailableError, UntrustedNoteError
@@ -74,7 +75,7 @@ def export(
     Raises:
         InvalidInputError: `head` or `since` is not one of this log, `since` covers more than `head`, the entries begin
             after it, or no entry is about the dataset.
-        UnavailableError: the database does not answer, or is written to all the time.
+        UnavailableError: the database does not answer, or is written to all the time, or a facet is erased meanwhile.
     """
     folded, shown_graph = _graph_of_log(reader)
     note = request.head or _signed(reader, signer, folded)
@@ -100,6 +101,7 @@ def export(
                 f"--dataset: no entry from {indexes.start} up to {indexes.stop} is about {' '.join(request.dataset)}; "
                 "the search of the page finds names, as does GET /api/v1/search?q="
             )
+        _check_none_erased(reader, folded)
         bundle.writestr("tree.json", orjson.dumps(_tree_hashes(reader, indexes, size)))
         bundle.writestr("keys.json", key_set(reader, keys))
         bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))
@@ -144,6 +146,18 @@ def _folded(reader: Reader) -> int:
         f"the facts of {so_many(size - folded, 'entry')} are not stored yet: export while fewer events arrive, or, if "
         "no service runs, start it once"
     )
+
+
+def _check_none_erased(reader: Reader, folded: int) -> None:
+    """Check that no entry since then records an erasure: the graph and the entries would be those of two logs."""
+    seen = 0
+    while some := reader.edits(_TOGETHER, seen)[0]:  # the newest first; more may come, and are then seen twice
+        for logged in some:
+            if logged.log_index < folded:
+                return
+            if any(recorded_erasures(logged.event_type, logged.raw)):
+                raise UnavailableError("a facet was erased from the log in the meantime: export again")
+        seen += len(some)
 
 
 def _signed(reader: Reader, signer: NoteSigner, size: int) -> str:

@@ -21,6 +21,7 @@ from typer.testing import CliRunner, Result
 from headwater.audit import core
 from headwater.audit.bounds import oversized_parts
 from headwater.audit.core import Refused, Trust, canonical, check_bundle, leaf_of
+from headwater.audit.export import ExportRequest, export
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import EditItem, edit_entry
@@ -28,7 +29,7 @@ from headwater.model.events import parse_event
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.directory import revocation, rotation
 from headwater.signing.jwks import write_jwks
-from headwater.signing.keyfile import load_or_create
+from headwater.signing.keyfile import load_or_create, trusted_keys
 from headwater.signing.keys import NodeKey
 from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
@@ -37,6 +38,7 @@ from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
+from headwater.store.erasing import Erasure, erase
 from headwater.store.opening import open_reader
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
@@ -964,6 +966,26 @@ def test_an_erased_facet_is_gone_everywhere_and_the_log_is_still_proven(home: Pa
         assert store.folded() == 33  # 30, the two exports, the erasure
     again = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "x", "--by", "ann"])
     assert "'run.facets.nominalTime' of the entry was erased before" in str(again.exception)
+
+
+def test_a_bundle_during_which_a_facet_is_erased_is_not_finished(home: Path) -> None:
+    request, signer = ExportRequest(range(1_000), None, None), log_key(home, None, "")
+
+    def erase_another(done: int, total: int) -> None:
+        with closing(SqliteStore(home / "headwater.db")) as store:
+            store.add([*_entries(home, 30, 31)])
+            erase(store, Erasure(4, "run.facets.nominalTime", "asked for", "ann", "1", START_US))
+            edit = edit_entry("2", START_US, "ann", [EditItem(("job", "etl", "job 2"), "deleted", True)])
+            store.add([entry_of(edit, "unsigned", None, START_US, bytes(16))])
+
+    with (
+        closing(open_reader(home / "headwater.db", home)) as reader,
+        (home / "bundle.zip").open("wb") as file,
+        pytest.raises(UnavailableError, match="a facet was erased from the log in the meantime: export again"),
+    ):
+        export(reader, signer, trusted_keys(home), request, file, erase_another)
+
+    assert verdict(bundle_of(home))["verdict"] == "proven"
 
 
 def test_redact_prints_what_it_erased_as_json(home: Path) -> None:
