@@ -177,6 +177,26 @@ def test_an_incomplete_name_that_two_datasets_claim_belongs_to_none_until_one_is
     assert set(identities.members(INCOMPLETE)) == {INCOMPLETE, first}
 
 
+def test_an_incomplete_name_does_not_join_the_names_that_were_split_from_its_dataset() -> None:
+    table, other = NAMES[:2]
+
+    identities = identities_of([aliased(table, other), aliased(table, INCOMPLETE)], [(table, other)])
+
+    assert classes(identities) >= {frozenset({table, INCOMPLETE}), frozenset({other})}
+
+
+def test_a_rename_that_failed_claims_no_table_in_flinks_memory() -> None:
+    table, other = NAMES[:2]
+    identities = identities_of([aliased(other, IN_MEMORY)])
+    identities.add_alias(Alias(table, IN_MEMORY, "rename", SEEN))
+    assert set(identities.members(IN_MEMORY)) == {IN_MEMORY}
+
+    identities.fail_rename(IN_MEMORY, table, has_failed=True)
+
+    assert set(identities.members(IN_MEMORY)) == {IN_MEMORY, other}
+    assert identities.claimants(IN_MEMORY) == [other]
+
+
 def test_claimants_that_are_one_dataset_are_unambiguous() -> None:
     first, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
     steps = [entered(first, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE), aliased(first, other)]
@@ -462,6 +482,15 @@ def test_evidence_would_join_all_names_of_both_datasets_and_none_if_it_is_not_ne
     identities.keep_apart([(x, z), (x, y)])
     assert identities.would_join(Alias(x, z, "rename", SEEN)) == frozenset()
     assert identities.would_join(Alias(x, y, "symlinks", SEEN)) == frozenset()
+
+
+def test_what_another_dataset_claims_too_would_join_nothing_when_it_is_reported_again() -> None:
+    x, y = NAMES[:2]
+    identities = identities_of([aliased(x, INCOMPLETE), aliased(INCOMPLETE, y), noted(NAMES[4])])
+
+    for known in (Alias(x, INCOMPLETE, "symlinks", SEEN), Alias(INCOMPLETE, y, "symlinks", SEEN)):
+        assert identities.would_join(known) == frozenset()
+    assert identities.would_join(Alias(NAMES[4], INCOMPLETE, "symlinks", SEEN)) == {NAMES[4]}
 
 
 def test_a_failed_rename_is_not_evidence_so_reporting_it_again_would_join() -> None:
