@@ -14,7 +14,7 @@ from headwater.signing.merkle import EMPTY, Growth, leaf_hash
 from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.reader import Reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
-from headwater.store.tree import ReadTree
+from headwater.store.tree import ReadTree, new_tile_roots
 
 _PAGES: Final = 256
 """Pages copied per step: a megabyte."""
@@ -132,7 +132,11 @@ def _root(tree: ReadTree, entries: int) -> bytes:
         leaves = tree.tile(0, begin, end)
         if leaves != [leaf_hash(data) for data in tree.leaf_data(indexes)]:
             raise SetupError(f"a leaf of entries {begin} to {end} is not what the log says of its entry: {_DAMAGED}")
-        frontier = Growth(frontier, leaves).frontier
+        growth = Growth(frontier, leaves)
+        for level, index, node in new_tile_roots(growth):
+            if tree.tile(level, index, index + 1) != [node]:
+                raise SetupError(f"a node above entries {begin} to {end} does not follow from its leaves: {_DAMAGED}")
+        frontier = growth.frontier
     if frontier != tree.frontier():
         raise SetupError(f"the head of the log's tree does not follow from its leaves: {_DAMAGED}")
     return frontier.root

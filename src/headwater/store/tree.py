@@ -57,13 +57,14 @@ def grown(connection: Connection, before: Frontier, seals: Sequence[Seal]) -> Gr
     growth = Growth(before, [each.leaf for each in seals])
     rows = [(before.size + number, each.leaf, each.commitment, each.salt) for number, each in enumerate(seals)]
     _LEAVES.run(connection, rows)
-    _TILE_ROOTS.run(connection, list(_new_tile_roots(growth)))
+    _TILE_ROOTS.run(connection, list(new_tile_roots(growth)))
     if seals:
         _TREE.run(connection, [(0, growth.size, b"".join(growth.frontier.nodes))])
     return growth
 
 
-def _new_tile_roots(growth: Growth) -> Iterator[Row]:
+def new_tile_roots(growth: Growth) -> Iterator[tuple[int, int, bytes]]:
+    """The heads of the tiles that a growth of the tree filled: level, index in it, hash."""
     level, height = 1, TILE_HEIGHT
     while growth.size >> height:
         for index in range(growth.before.size >> height, growth.size >> height):

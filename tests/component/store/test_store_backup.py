@@ -172,15 +172,16 @@ def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     [
         ("UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 150) WHERE idx = 151", "lacks entry 151, or"),
         ("DELETE FROM log WHERE idx = 160", "lacks entry 160, or"),
-        ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, but its tree has 200"),
-        ("UPDATE leaf SET hash = zeroblob(32) WHERE idx = 12", "a leaf of entries 0 to 200 is not what the log says"),
-        ("UPDATE log SET verdict = 'ok' WHERE idx = 12", "a leaf of entries 0 to 200 is not what the log says"),
-        ("UPDATE tree SET frontier = zeroblob(96)", "the head of the log's tree does not follow from its leaves"),
+        ("DELETE FROM log WHERE idx > 290", "the log has 291 entries, but its tree has 300"),
+        ("UPDATE leaf SET hash = zeroblob(32) WHERE idx = 12", "a leaf of entries 0 to 300 is not what the log says"),
+        ("UPDATE log SET verdict = 'ok' WHERE idx = 12", "a leaf of entries 0 to 300 is not what the log says"),
+        ("UPDATE tile_root SET hash = zeroblob(32)", "a node above entries 0 to 300 does not follow from its leaves"),
+        ("UPDATE tree SET frontier = zeroblob(128)", "the head of the log's tree does not follow from its leaves"),
     ],
 )
 def test_a_log_that_differs_from_what_was_received_is_reported(tmp_path: Path, edit: str, message: str) -> None:
     with closing(open_store(tmp_path / "headwater.db")) as store:
-        store.add([entry(number) for number in range(200)])
+        store.add([entry(number) for number in range(300)])
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
         database.execute(edit)
 
