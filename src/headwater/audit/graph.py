@@ -212,7 +212,10 @@ class Folded(NamedTuple):
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     """Compare the graph in a bundle with that of its entries. Returns the latter in numbers, or raises Refused."""
     (made_by, graph_of_what, begin, end, size), shown = _read(file)
-    graph = json.loads(json.dumps(folding.graph()))
+    try:
+        graph = json.loads(json.dumps(folding.graph()))
+    except OverflowError:
+        raise Refused("an index or arrival time of an entry has more than 64 bits, which no log can hold") from None
     is_from_first = begin == 0 and not report.counts["withheld"]
     folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None, graph_of_what == "log")
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown

@@ -932,6 +932,19 @@ def test_a_small_bundle_that_would_unpack_to_more_than_the_limit_is_refused(home
     assert "would unpack to more than 268,435,456 bytes" in json.loads(result.stdout)["reason"]
 
 
+@pytest.mark.parametrize(
+    ("at", "member", "number"), [(7, "index", 2**64), (20, "receivedUs", 2**64), (20, "receivedUs", -(2**63) - 1)]
+)
+def test_a_number_that_no_log_can_hold_makes_a_bundle_unreadable(home: Path, at: int, member: str, number: int) -> None:
+    def change(entries: list[dict[str, Any]]) -> None:
+        entries[at][member] = number
+
+    result = run("verify", str(altered(bundle_of(home), entries=changed_entries(change))), "--json")
+
+    assert result.exit_code == 2
+    assert "an index or arrival time of an entry has more than 64 bits" in json.loads(result.stdout)["reason"]
+
+
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
     text = Path(core.__file__).read_text()
 
