@@ -19,6 +19,8 @@ TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", 
 
 _HASH: Final = 32
 _TIMES_INTERVAL: Final = 2
+_LONGEST_INTERVAL_S: Final = 2**40
+"""A longer one counts as this: whoever signs may announce any number, also 1e308, which times a million is infinite."""
 _AHEAD_US: Final = 5_000_000
 """The most that a node's clock may be ahead of ours before it is reported."""
 
@@ -127,7 +129,8 @@ class Epoch:
         if "dropped" in statements:
             self.dropped[key] = statements["dropped"]
         if (heartbeat := statements.get("heartbeat")) is not None:
-            self.interval_us = max(self.interval_us or 0, int(heartbeat["intervalSeconds"] * 1_000_000))
+            interval_s = max(0, min(heartbeat["intervalSeconds"], _LONGEST_INTERVAL_S))
+            self.interval_us = max(self.interval_us or 0, int(interval_s * 1_000_000))
             self.is_over |= heartbeat["isLast"]
 
 

@@ -14,8 +14,9 @@ from headwater.cli.main import app
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import PRODUCER, Body, event, get, serving
+from tests.support.app import PRODUCER, Body, event, facet, get, serving
 from tests.support.chains import KEY, NODE, head, heartbeat, record
 from tests.support.service import running
 
@@ -117,6 +118,34 @@ def test_a_heartbeat_is_stored_and_makes_no_job(client: TestClient) -> None:
     assert get(client, "/api/v1/jobs")["totalCount"] == 0
     assert get(client, "/api/v1/events/lineage")["totalCount"] == 1
     assert get(client, "/api/v1/nodes")["nodes"][0]["heartbeatSeconds"] == 60
+
+
+GAP = {"reasons": {}, "firstAt": "2026-05-22T14:00:00Z", "lastAt": "2026-05-22T14:00:05Z"}
+
+
+@pytest.mark.parametrize("interval", [1e305, -1e305, 10**30])
+@pytest.mark.parametrize("gap", [None, GAP | {"events": 10**30}, GAP | {"events": 1, "reasons": {"full": 10**30}}])
+def test_any_number_in_a_heartbeat_is_stored_and_read_again_after_a_restart(
+    tmp_path: Path, interval: float, gap: Body | None
+) -> None:
+    beat = heartbeat(E1, 1, FULL_RECORD[0].payload_hash, intervalSeconds=interval, gap=gap)
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        send(client, FULL_RECORD[0].raw, beat.raw)
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        (node,) = get(client, "/api/v1/nodes")["nodes"]
+
+    assert (node["events"], node["lastSequence"], node["headHash"]) == (2, 1, beat.payload_hash)
+
+
+def test_a_later_epoch_that_names_an_impossible_end_of_another_is_stored(client: TestClient) -> None:
+    end = {"epoch": E1, "sequence": 10**30, "payloadHash": FULL_RECORD[0].payload_hash}
+    chain = facet(nodeId=NODE, epoch=E2, sequence=0, previousHash=None, follows=[end])
+    body = event(run={"runId": E2, "facets": {"headwater_chain": chain}})
+
+    send(client, sign_event(json.dumps(body).encode(), KEY))
+
+    assert get(client, "/api/v1/events/lineage")["totalCount"] == 1
 
 
 def test_coverage_counts_nodes_and_their_troubles(client: TestClient) -> None:

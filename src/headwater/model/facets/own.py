@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from headwater.model.facets.view import Integer, Items, Number, Part, View
+from headwater.model.facets.view import Integer, Items, Number, Part, SmallInteger, View
 
 
 class Counters(Part):
@@ -99,7 +99,7 @@ class Head(Part):
     """The last event of an epoch."""
 
     epoch: str
-    sequence: Integer
+    sequence: SmallInteger
     payload_hash: str
 
 
@@ -119,8 +119,8 @@ class ChainFacet(View):
 class DroppedEvents(Part):
     """The number of events that a node dropped, the reasons, and the time range."""
 
-    events: Integer
-    reasons: Mapping[str, Integer] = Field(default_factory=dict)
+    events: SmallInteger
+    reasons: Mapping[str, SmallInteger] = Field(default_factory=dict)
     first_at: str
     last_at: str
     events_so_far: Integer | None = None
@@ -130,7 +130,7 @@ class HeartbeatFacet(View):
     """A node's announced interval, and the events it dropped."""
 
     key: ClassVar = "headwater_heartbeat"
-    interval_seconds: Number
+    interval_seconds: SmallInteger | float
     gap: DroppedEvents | None = None
 
 

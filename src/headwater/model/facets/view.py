@@ -38,6 +38,9 @@ def _whole(value: object) -> object:
 Integer = Annotated[int, BeforeValidator(_whole)]
 """A whole number, which JSON may also write as `7.0`."""
 
+SmallInteger = Annotated[Integer, Field(ge=-(2**63), lt=2**63)]
+"""A whole number of at most 64 bits, for what is stored outside the facet."""
+
 _OPEN: Final = ConfigDict(strict=True, frozen=True, extra="allow", alias_generator=to_camel)
 """Strict types, snake_case names in Python, and unknown members preserved."""
 
