@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -115,8 +116,9 @@ def _read_back(path: Path, advance: Advance) -> BackedUp:
 def _check_entries(reader: Reader, indexes: range) -> None:
     """Check that these entries are there, each with the bytes that its leaf commits to."""
     seals = reader.tree.seals(indexes)
-    for log_index, sealed, logged in zip(indexes, seals, reader.logged(indexes), strict=False):  # one may be missing
-        if not logged.is_intact_at(log_index, sealed):
+    entries = chain(reader.logged(indexes), repeat(None))  # the last may be missing
+    for log_index, sealed, logged in zip(indexes, seals, entries, strict=False):
+        if logged is None or not logged.is_intact_at(log_index, sealed):
             raise SetupError(f"the log lacks entry {log_index}, or its bytes are not those received: {_DAMAGED}")
 
 
