@@ -243,6 +243,10 @@ class Identities:
         """The names that evidence ever joined with others."""
         return chain.from_iterable(self._members.values())
 
+    def parted(self) -> Iterator[DatasetId]:
+        """The names that people split from others, and those between which a rename failed."""
+        return chain(self._apart, *self._failed)
+
     def spellings_of(self, name: DatasetId) -> Iterable[DatasetId]:
         """The names in use that equal this one but for spelling, possibly including it."""
         return self._spellings.get(normal(name), ())
@@ -314,7 +318,7 @@ class Identities:
 
     def _worked_out(self) -> dict[DatasetId, Class]:
         exceptions: dict[DatasetId, Class] = {}
-        for root in {self._root(name) for name in chain(self._apart, *self._failed)}:
+        for root in set(map(self._root, self.parted())):
             for together in self._parted(self._members.get(root, {root})):
                 exceptions |= dict.fromkeys(together, together)
         adopted: dict[Class, set[DatasetId]] = defaultdict(set)

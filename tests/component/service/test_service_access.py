@@ -380,6 +380,27 @@ def test_a_refusal_does_not_name_the_namespace_of_a_run(admin: Caller) -> None:
     assert not [answer.text for answer in answers if "zz_vault" in answer.text]
 
 
+def test_a_refusal_names_no_run_of_a_namespace_beyond_the_scopes(tmp_path: Path) -> None:
+    output = [dataset("report", "lake")]
+    with guarded(tmp_path) as admin:
+        for namespace, run_id in (("etl", "load-1"), ("zz_vault", "zz_pay_people")):
+            job = {"namespace": namespace, "name": "load"}
+            sent = event(run={"runId": run_id}, job=job, eventType="COMPLETE", outputs=output)
+            assert admin("POST", "/api/v1/lineage", content=json.dumps(sent)).status_code == 201
+        other = event(run={"runId": "other"}, job={"namespace": "etl", "name": "other"}, eventType="COMPLETE")
+        assert admin("POST", "/api/v1/lineage", content=json.dumps(other)).status_code == 201
+        path = "/api/v1/root-cause?nodeId=dataset:lake:report&run=other"
+
+        within, beyond, everywhere = (
+            each("GET", path).json()["message"]
+            for each in (caller(admin, "read"), caller(admin, "read", scopes=("lake", "etl*")), admin)
+        )
+
+    assert within == "Run 'other' did not write dataset 'report'; the newest that did: load-1."
+    assert beyond == within
+    assert everywhere == "Run 'other' did not write dataset 'report'; the newest that did: zz_pay_people, load-1."
+
+
 def test_upstream_runs_are_shown_without_hidden_names_even_after_deletion(tmp_path: Path) -> None:
     with guarded(tmp_path) as admin:
         for each in EVENTS:

@@ -187,6 +187,37 @@ def test_reads_of_the_past_respect_names_that_are_separated_now(admin: Caller) -
     assert owner("GET", f"/api/v1/namespaces/hr/datasets?logSize={size}").status_code == 200
 
 
+def test_reads_of_the_past_respect_names_that_a_split_of_two_others_separated(admin: Caller) -> None:
+    reader = caller(admin, "read", scopes=("etl", "lake"))
+    assert post(admin, run_of("etl", dataset("mine", "etl", symlinks=alias("lake", "mid")))) == [201]
+    assert post(admin, run_of("lake", dataset("mid", "lake", symlinks=alias("hr", "salaries")))) == [201]
+    size = int(admin("GET", "/api/v1/namespaces").headers["headwater-log-size"])
+    names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "lake", "name": "mid"}}
+    admin("POST", "/api/v1/identity/apart", json=names)
+    path = "/api/v1/namespaces/etl/datasets/mine"
+
+    now, then = reader("GET", path), reader("GET", f"{path}?logSize={size}")
+
+    assert "bonus" in admin("GET", f"{path}?logSize={size}").text
+    assert (now.status_code, then.status_code) == (200, 403)
+    assert not [word for word in SECRETS if word in now.text + then.text]
+
+
+def test_reads_of_the_past_respect_names_that_a_rename_would_have_joined_had_it_not_failed(admin: Caller) -> None:
+    reader, owner = caller(admin, "read", scopes=("etl",)), caller(admin, "read", scopes=("etl", "hr"))
+    renaming = run_of("etl", dataset("mine", "etl", lifecycleStateChange=renamed_from("hr", "salaries")), at="16:00:00")
+    assert post(admin, {**renaming, "eventType": "START"}) == [201]
+    size = int(admin("GET", "/api/v1/namespaces").headers["headwater-log-size"])
+    assert post(admin, {**renaming, "eventType": "FAIL", "eventTime": "2026-05-22T16:01:00Z"}) == [201]
+    path = "/api/v1/namespaces/etl/datasets/mine"
+
+    now, then = reader("GET", path), reader("GET", f"{path}?logSize={size}")
+
+    assert "bonus" in owner("GET", f"{path}?logSize={size}").text
+    assert (now.status_code, then.status_code) == (200, 403)
+    assert "bonus" not in now.text
+
+
 @pytest.mark.parametrize("spelling", ["S3://pay", "s3a://pay", "s3n://pay/"])
 def test_another_spelling_of_a_name_does_not_hide_it_from_its_owners(admin: Caller, spelling: str) -> None:
     owner, sender = caller(admin, "read", scopes=("s3://pay",)), caller(admin, "ingest", scopes=("etl",))

@@ -194,14 +194,16 @@ class Gate:
     def _why_not_then(
         self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge
     ) -> ForbiddenError | None:
-        """Refuse pasts in which names were one dataset that are split now: one's reports would show as the other's."""
-        for one, other in self._service.knowledge.graph.edits.splits:
-            if covers(one.namespace) == covers(other.namespace) or other not in then.graph.identities.members(one):
-                continue
-            if covers(then.graph.shown(one).namespace):
-                self._refuse(caller, route, "names that were split later", other.namespace)
-                need = "names that are split now were one dataset then: reading that time requires the scope *"
-                return ForbiddenError(f"{caller.name} is not permitted: asOf, logSize: {need}")
+        """Refuse pasts in which names were one dataset that are separate now: it would show what is hidden now."""
+        now = self._service.knowledge.graph
+        for name in now.identities.parted():
+            if covers(then.graph.shown(name).namespace):
+                separate = {*then.graph.identities.members(name)}.difference(now.identities.members(name))
+                namespaces = {now.shown(each).namespace for each in separate if each.is_complete}
+                if hidden := sorted(namespace for namespace in namespaces if not covers(namespace)):
+                    self._refuse(caller, route, "names that were separated later", hidden[0])
+                    need = "names that are separate now were one dataset then: reading that time requires the scope *"
+                    return ForbiddenError(f"{caller.name} is not permitted: asOf, logSize: {need}")
         return None
 
     def _covers(self, caller: Caller, route_match: Matched) -> Callable[[str], bool]:

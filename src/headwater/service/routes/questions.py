@@ -8,6 +8,7 @@ from headwater.errors import InvalidInputError
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.model.names import run_id_of
+from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -71,10 +72,11 @@ async def get_root_cause(
     run: Annotated[str | None, Query(description="The run that wrote the bad output; by default the last one.")] = None,
     column: Column = None,
     depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go upstream at most.")] = 20,
+    sees: Sees = None,
 ) -> Response:
     """Root cause: what changed or failed in the runs that made an output and those upstream, likeliest cause first."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
-    return answer(await root_cause(knowledge, Question(node, _requested_run(node_id, run), depth, now_us)))
+    return answer(await root_cause(knowledge, Question(node, _requested_run(node_id, run), depth, now_us, sees)))
 
 
 def _requested_run(node_id: str, run: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """Root cause of a wrong output: what changed in the runs that made it and in those that fed them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple
 
@@ -48,6 +48,8 @@ class Question(NamedTuple):
     max_hops: int
     asked_us: int = 0
     """The time of the question, microseconds since 1970; silence and overdue runs are measured by it."""
+    sees: Callable[[str], bool] | None = None
+    """Which namespaces a refusal may speak of; None: all."""
 
 
 async def root_cause(knowledge: Knowledge, question: Question) -> shapes.RootCause:
@@ -139,15 +141,18 @@ def _run_of(knowledge: Knowledge, history: KnownHistory, question: Question, run
     names = _written_for(history, question.node)
     if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
         dataset = without_column(question.node).name
-        raise NotFoundError(f"Run '{run_id}' did not write dataset '{dataset}'{_writers_text(history, names)}.")
+        wrote = {run for name in names for run in _writers(history, name)}
+        raise NotFoundError(f"Run '{run_id}' did not write dataset '{dataset}'{_writers_text(wrote, question.sees)}.")
     return [run]
 
 
-def _writers_text(history: KnownHistory, names: Iterable[DatasetId]) -> str:
-    """The end of a sentence: which runs did write it."""
-    wrote = {run for name in names for run in _writers(history, name)}
-    newest = sorted(wrote, key=lambda run: (run.started_us, run.run_id), reverse=True)[:_RUNS_NAMED]
-    return f"; the newest that did: {', '.join(run.run_id for run in newest)}" if newest else ", nor did any other run"
+def _writers_text(wrote: Collection[RunSummary], sees: Callable[[str], bool] | None) -> str:
+    """The end of a sentence: which runs did write it, of those that it may speak of."""
+    seen = [run for run in wrote if sees is None or sees(run.job.namespace)]
+    newest = sorted(seen, key=lambda run: (run.started_us, run.run_id), reverse=True)[:_RUNS_NAMED]
+    if newest:
+        return f"; the newest that did: {', '.join(run.run_id for run in newest)}"
+    return "" if wrote else ", nor did any other run"
 
 
 def _may_have_written(history: KnownHistory, run: RunSummary, name: DatasetId) -> bool:
