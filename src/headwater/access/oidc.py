@@ -4,9 +4,10 @@ Source: RFC 7519, RFC 8725 (algorithms are ours to choose, not the token's), Ope
 """
 
 import json
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -19,6 +20,7 @@ from headwater.errors import UnauthenticatedError
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 """Algorithms with a public key; a token with any other, such as `none` or an HMAC, is refused."""
 _MAX_CHARS: Final = 16_384
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Provider:
@@ -55,7 +57,7 @@ class Provider:
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         name = claims.get(self._config.name_claim)
-        if not isinstance(name, str) or not name:
+        if not _is_text(name) or not name:
             raise UnauthenticatedError(f"authorization: the token has no claim {self._config.name_claim}")
         roles = frozenset(_texts(claims.get(self._config.roles_claim))) & frozenset(ROLES)
         nodes = claims.get(self._config.nodes_claim)
@@ -80,9 +82,13 @@ def _key_id(token: str) -> str | None:
 
 
 def _texts(claim: object) -> tuple[str, ...]:
-    if isinstance(claim, str):
-        return tuple(claim.split())
-    return tuple(each for each in claim if isinstance(each, str)) if isinstance(claim, list) else ()
+    texts = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else ()
+    return tuple(filter(_is_text, texts))
+
+
+def _is_text(claim: object) -> TypeGuard[str]:
+    """Whether it can be written as UTF-8: JSON may escape half of a surrogate pair."""
+    return isinstance(claim, str) and _LONE_SURROGATE.search(claim) is None
 
 
 def _reason(fault: Exception) -> str:

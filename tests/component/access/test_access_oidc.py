@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 
 from headwater.access.callers import Caller, Grant
@@ -188,6 +188,17 @@ def test_a_claim_grants_its_values_and_a_malformed_one_nothing(
     assert admitted(provider(identity.url), token(ED, "Ed25519", **claims)).grant == grant
 
 
+def test_a_claim_with_half_of_a_surrogate_pair_names_and_grants_nothing(identity: Identity) -> None:
+    by_claim = {
+        claim: jws.serialize_compact({"alg": "RS256", "kid": RSA.kid}, json.dumps({**CLAIMS, claim: value}), RSA)
+        for claim, value in {"sub": "\ud800", "headwater_scopes": ["lake", "\udfff"]}.items()
+    }
+
+    assert admitted(provider(identity.url), by_claim["headwater_scopes"]).grant.scopes == ("lake",)
+    with pytest.raises(UnauthenticatedError, match="no claim sub"):
+        admitted(provider(identity.url), by_claim["sub"])
+
+
 def test_clocks_may_be_a_minute_apart(identity: Identity) -> None:
     assert admitted(provider(identity.url), token(exp=NOW_S - 59, nbf=NOW_S + 59)).name == "oidc:alice"
 
@@ -274,6 +285,20 @@ def test_keys_are_fetched_again_after_ten_minutes_in_the_background(identity: Id
         assert all(arrived)
 
     asyncio.run(present_tokens())
+
+
+def test_keys_are_not_fetched_again_within_ten_minutes(identity: Identity) -> None:
+    clock = Clock()
+    keys = provider(identity.url, clock=clock)
+
+    async def present_tokens() -> None:
+        await keys.caller_of(token())
+        clock.now_s += 599
+        await keys.caller_of(token())
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+
+    asyncio.run(present_tokens())
+    assert identity.requests == 1
 
 
 def test_a_token_need_not_name_its_key_if_there_is_only_one(identity: Identity) -> None:
