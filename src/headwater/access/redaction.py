@@ -14,7 +14,7 @@ It works on the outgoing JSON, whichever route produced it, so that no route can
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -37,6 +37,8 @@ _CLEAR_TEXTS: Final = frozenset(
 )
 """Texts that describe a thing without naming it."""
 _RUN_IDS: Final = frozenset({"id", "run", "runId", "producedByRunId"})
+_RUNS: Final = frozenset({"run", "runId", "runs", "reader", "writer", "producedByRunId"})
+"""In our own format, ids of runs whose jobs are not beside them."""
 _EDGES: Final = frozenset({"inEdges", "outEdges"})
 _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
@@ -97,6 +99,11 @@ def _no_job(_name: str, _uuid: str) -> None:
     """Stands for a lookup where no job is known."""
 
 
+def _no_owner(_run_id: str) -> Iterable[str]:
+    """Stands for a lookup where no run is known."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Redactor:
     """Redacts answers for one reader."""
@@ -112,10 +119,12 @@ class Redactor:
     format: Format = _NO_FORMAT
     job: Callable[[str, str], JobId | None] = _no_job
     """The known job with this name and UUID."""
+    owner_of_run: Callable[[str], Iterable[str]] = _no_owner
+    """The namespace of a run's job, if known."""
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
-        names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
+        names = {name for names in self._hidden_in(answer) for name in names}
         return _AnswerRedactor(self, _words(name for name in names if len(name) >= _SHORTEST), self.format).seen(answer)
 
     def is_clear(self, written: bytes) -> bool:
@@ -146,6 +155,10 @@ class Redactor:
         """The id of a hidden job's run, or its stand-in if it may be a name."""
         return run_id if is_uuid(run_id) else self.stand_in(REDACTED, run_id)
 
+    def hides_run(self, run_id: str) -> bool:
+        """Whether a run's id is hidden: its job is, and the id may be a name."""
+        return self.covers is not None and not is_uuid(run_id) and not all(map(self.covers, self.owner_of_run(run_id)))
+
     def column(self, name: str) -> str:
         """A column's name, or its stand-in."""
         return name if self.columns is None else self.columns.sub(self._for_word, name)
@@ -173,7 +186,7 @@ class Redactor:
                 return None if self.covers(job.namespace) else job
         return None
 
-    def _hidden_in(self, value: Json) -> Iterator[tuple[str, str]]:
+    def _hidden_in(self, value: Json) -> Iterator[Sequence[str]]:
         if self.covers is None:
             return
         match value:
@@ -182,7 +195,9 @@ class Redactor:
                     yield named
                 if parent_job := self.hidden_parent_job(value):
                     yield parent_job
-                for each in value.values():
+                for key, each in value.items():
+                    if key in _RUNS:
+                        yield [*filter(self.hides_run, _texts(each))]
                     yield from self._hidden_in(each)
             case list():
                 for each in value:
@@ -223,9 +238,18 @@ class _AnswerRedactor:
         return {
             self._key(key, parent): each
             if is_named and isinstance(each, str) and (key == "namespace" or key in _NAMES)
-            else self.seen(each, key)
+            else self.seen(self._runs(each) if key in _RUNS and key in self.format.keys else each, key)
             for key, each in value.items()
         }
+
+    def _runs(self, value: Json) -> Json:
+        """The value, in which hidden ids of runs have their stand-ins."""
+        match value:
+            case list():
+                return [self._runs(each) for each in value]
+            case str() if self.redactor.hides_run(value):
+                return self.redactor.run(value)
+        return value
 
     def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
         """Redact texts in an object that belongs to a hidden one: an edge, a source, a summary or a parent job."""
@@ -359,6 +383,11 @@ def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
     namespace = value.get("namespace")
     name = next((value[key] for key in ("name", "dataset", "job") if isinstance(value.get(key), str)), None)
     return (namespace, name) if isinstance(namespace, str) and name is not None else None
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The value, or the items of a list, that are texts."""
+    yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str))
 
 
 def _says(words: Json, step: Json) -> bool:

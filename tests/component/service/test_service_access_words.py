@@ -14,7 +14,8 @@ import pytest
 from tests.support.app import Response, dataset, event, facet, schema
 from tests.support.callers import Caller, caller, guarded
 
-HIDDEN = [f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in range(4)]
+HIDDEN = ["zz_nightly/1", "zz_nightly/2", *(f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in (2, 3))]
+"""Runs of hidden jobs; an id that is not a UUID may be a name, so it is hidden too."""
 SHOWN = [f"0198f7d0-0000-7000-8000-00000000bb{i:02d}" for i in range(4)]
 OPAQUE = re.compile(r"redacted-[0-9a-f]{12}|sha256:[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}")
 """Stand-ins for names, digests, and UUIDs made from a digest."""
@@ -284,10 +285,10 @@ def test_no_read_shows_a_word_about_what_is_hidden(admin: Caller) -> None:
 
     answers = {path: holder("GET", path) for path in paths}
 
-    marked = {path: marked_words(answer) for path, answer in answers.items() if answer.status_code < 400}
+    marked = {path: marked_words(answer) for path, answer in answers.items()}
     assert {path: found for path, found in marked.items() if found - {*MARKED.findall(path)}} == {}
     assert {answer.status_code for answer in answers.values()} <= {200, 400, 403, 404}
-    assert len(marked) > 250
+    assert sum(answer.status_code < 400 for answer in answers.values()) > 250
 
 
 def test_no_answer_depends_on_the_words_about_what_is_hidden(admin: Caller, tmp_path: Path) -> None:

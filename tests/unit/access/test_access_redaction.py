@@ -219,6 +219,32 @@ def test_a_hidden_runs_id_remains_only_if_it_is_a_uuid() -> None:
     assert seen[1] == seen[2]
 
 
+def test_the_id_of_a_hidden_run_is_redacted_also_where_its_job_is_not_beside_it() -> None:
+    owners = {"pay-people-2026": ["vault"], "load-1": ["sales"], "pay": ["vault", "sales"]}
+    redactor = replace(
+        within("sales"),
+        format=Format(frozenset({"run", "runs", "words", "facets"})),
+        owner_of_run=lambda run_id: owners.get(run_id, []),
+    )
+    uuid = "0198f7d0-1111-7222-8333-444455556666"
+    answer = {
+        "nodeId": "dataset:sales:costs",
+        "run": "pay-people-2026",
+        "runs": ["load-1", "pay-people-2026", "unknown", uuid, "pay"],
+        "words": "load-1 read what pay-people-2026 wrote",
+        "facets": {"own": {"run": "load-1"}},
+    }
+
+    seen = redactor.over(answer)
+
+    hidden, another = redactor.run("pay-people-2026"), redactor.run("pay")
+    assert seen == answer | {
+        "run": hidden,
+        "runs": ["load-1", hidden, "unknown", uuid, another],
+        "words": "load-1 read what redacted wrote",
+    }
+
+
 def test_the_transformation_from_a_hidden_column_is_not_described() -> None:
     step = {
         "origin": "datasetField:vault:people:paid",

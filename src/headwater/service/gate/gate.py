@@ -180,7 +180,9 @@ class Gate:
         about = self._about
         job_with = cache(about.job_with)  # an answer may name one parent for each of its jobs
         redactor = (
-            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, job_with) if covers or restricted else None
+            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, job_with, about.owner_of_run)
+            if covers or restricted
+            else None
         )
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
