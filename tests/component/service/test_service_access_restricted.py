@@ -72,6 +72,32 @@ def test_a_producer_may_lift_its_own_restriction(tmp_path: Path) -> None:
     assert (before, after) == ({"zz_a", "zz_b"}, {"zz_b"})
 
 
+def test_a_restriction_holds_until_its_producer_reports_other_tags_of_the_dataset(tmp_path: Path) -> None:
+    of_one_write = run_of("lake", 3)
+    of_one_write["outputs"][0]["outputFacets"] = {"tags": tags("id")}
+    with guarded(tmp_path) as admin:
+        reader = caller(admin, "read", scopes=("*",))
+        tagged, later = run_of("lake", 1, tags=tags("zz_a")), run_of("lake", 2, schema=schema(*COLUMNS))
+        assert post(admin, tagged, later, of_one_write) == [201, 201, 201]
+        live = hidden_from(reader)
+
+    with guarded(tmp_path, start_us=START_US + 10_000_000) as admin:
+        restarted = hidden_from(Caller(admin._client, reader.token))
+
+    assert live == restarted == {"zz_a"}
+
+
+def test_a_column_is_hidden_also_if_its_event_restricts_nothing_in_its_other_datasets(tmp_path: Path) -> None:
+    several = run_of("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a"))
+    several["outputs"] += [dataset("others", "lake", schema=schema("id"))]
+    with guarded(tmp_path) as admin:
+        reader = caller(admin, "read", scopes=("*",))
+
+        assert post(admin, several) == [201]
+
+        assert hidden_from(reader) == {"zz_a"}
+
+
 class TagEvent(NamedTuple):
     """A run of one of two jobs, or a declaration, that sets tags or deletes them."""
 
