@@ -319,6 +319,10 @@ def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Caller
     assert admin("GET", "/api/v1/edits?limit=1").json()["edits"][0]["entry"]["by"] == name
 
 
+OF_STRANGERS = 'forbid (principal, action, resource) when { context.namespace == "strangers" };'
+"""A rule about a namespace that no event names."""
+
+
 def test_a_request_beyond_the_scopes_is_refused_and_names_the_required_scope(admin: Caller) -> None:
     holder = caller(admin, "read", scopes=("etl",))
 
@@ -334,6 +338,22 @@ def test_a_request_beyond_the_scopes_is_refused_and_names_the_required_scope(adm
     assert [answer.status_code for answer in answers] == [403] * 6
     assert "a scope that covers namespace 'lake'" in answers[0].json()["message"]
     assert "the scope *" in answers[5].json()["message"]
+
+
+@pytest.mark.parametrize("rules", ["", OF_STRANGERS], ids=["without rules of an operator", "with one"])
+def test_a_request_about_everything_requires_the_scope_of_everything(tmp_path: Path, rules: str) -> None:
+    paths = [f"/api/v1/{name}" for name in ("events", "events/lineage", "log/entries/0", "sources", "sources/default")]
+    paths += [f"/api/v1/{name}" for name in ("quarantine", "silent-streams", "nodes", "coverage", "drift")]
+    paths += ["/api/v1/diff?from=log:0", "/api/v1-beta/graphql?query={jobs{name}}"]
+    with guarded(tmp_path, rules) as admin:
+        assert admin("POST", "/api/v1/lineage", content=json.dumps(EVENTS[0])).status_code == 201
+        within, everywhere = caller(admin, "read"), caller(admin, "read", scopes=("*",))
+
+        refused, answered = ([each("GET", path) for path in paths] for each in (within, everywhere))
+
+    assert {answer.status_code for answer in refused} == {403}
+    assert all("with the scope *" in answer.json()["message"] for answer in refused)
+    assert {answer.status_code for answer in answered} == {200}
 
 
 @pytest.mark.parametrize(
