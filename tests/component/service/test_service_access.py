@@ -11,10 +11,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet, OKPKey
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
+from headwater.access.config import OidcConfig
 from headwater.access.entrance import Entrance
+from headwater.access.key_set import ProviderKeys
+from headwater.access.oidc import Provider
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.service.gate.rules import OPEN, RULES
@@ -783,6 +788,27 @@ def test_a_refusal_says_whether_the_role_the_scope_or_the_nodes_key_is_missing(a
     assert f"node {NODE.node_id} signed it; it must be signed by {OTHER_NODE.node_id}" in other_node
     assert "a policy of this service forbids it" in forbidden
     assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
+
+
+@pytest.mark.parametrize("roles", [None, [], ["captain"]])
+def test_a_token_without_a_role_is_refused_and_the_refusal_says_so(tmp_path: Path, roles: object) -> None:
+    key, now_s = OKPKey.generate_key("Ed25519"), START_US // 1_000_000
+    (tmp_path / "keys.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
+    oidc = OidcConfig(issuer="https://id.example.org", audience="headwater", jwks=f"{tmp_path}/keys.json")
+    provider = Provider(oidc, ProviderKeys(oidc.jwks, oidc.refresh_s, None, lambda: now_s), lambda: START_US)
+    claims = {"iss": oidc.issuer, "aud": oidc.audience, "sub": "ann", "exp": now_s + 60, "headwater_roles": roles}
+    token = jwt.encode({"alg": "Ed25519"}, claims, key, algorithms=["Ed25519"])
+    with (
+        closing(SqliteStore(tmp_path / "headwater.db")) as store,
+        serving(store, entrance=Entrance(Policy(), provider)) as client,
+    ):
+        holder = Caller(client, token)
+
+        me, *answers = (holder("GET", f"/api/v1/{path}") for path in ("access/me", "namespaces", "events", "edits"))
+
+    assert me.json() == {"name": "oidc:ann", "roles": [], "scopes": [], "knowsRestricted": False}
+    assert {answer.status_code for answer in answers} == {403}
+    assert all("its role is none: ask an admin for one" in answer.json()["message"] for answer in answers)
 
 
 def test_a_node_may_report_on_itself_whatever_its_scopes_and_nobody_else_may(admin: Caller) -> None:

@@ -324,7 +324,7 @@ def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool)
 def _lacks(caller: Caller, action: Action, *, covered: bool) -> str:
     """What is missing, and who can grant it."""
     if caller.grant.roles.isdisjoint(_ROLES[action]):
-        return f"its role is {_or(sorted(caller.grant.roles))}: ask an admin for one (docs/access.md)"
+        return f"its role is {_or(sorted(caller.grant.roles) or ['none'])}: ask an admin for one (docs/access.md)"
     if not covered:
         scopes = ", ".join(caller.grant.scopes) or "none"
         return f"its scopes are {scopes}: ask an admin for one (docs/access.md)"
