@@ -98,6 +98,25 @@ def test_a_column_is_hidden_also_if_its_event_restricts_nothing_in_its_other_dat
         assert hidden_from(reader) == {"zz_a"}
 
 
+def test_a_caller_is_told_whether_it_may_know_restricted_columns(tmp_path: Path) -> None:
+    with guarded(tmp_path) as admin:
+        knows, not_knows = (
+            [
+                caller(admin, "steward", scopes=("lake",)),
+                caller(admin, "read", scopes=("lake",), knowsRestricted=True),
+                admin,
+            ],
+            [caller(admin, "read", scopes=("lake",)), caller(admin, "read", scopes=("*",))],
+        )
+
+        told = [
+            [each("GET", "/api/v1/access/me").json()["knowsRestricted"] for each in group]
+            for group in (knows, not_knows)
+        ]
+
+    assert told == [[True] * 3, [False] * 2]
+
+
 class TagEvent(NamedTuple):
     """A run of one of two jobs, or a declaration, that sets tags or deletes them."""
 

@@ -191,7 +191,7 @@ class Gate:
         def may_see(then: Knowledge) -> ForbiddenError | None:
             return None if covers is None else self._why_not_then(caller, route_match.route, covers, then)
 
-        return Sight(caller, covers, redactor, may_bring, may_see)
+        return Sight(caller, covers, redactor, may_know_restricted, may_bring, may_see)
 
     def _why_not_then(
         self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge

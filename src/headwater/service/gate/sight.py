@@ -25,6 +25,8 @@ class Sight:
     """Whether the answer may name a namespace; None: all of them."""
     redactor: Redactor | None
     """The filter of the answer; None: nothing is hidden."""
+    knows_restricted: bool
+    """Whether the caller may know restricted columns."""
     may_bring: Callable[[Entry], ForbiddenError | None] | None = None
     """Returns why they may not post an event, if so."""
     may_see: WhyNotThen | None = None

@@ -23,13 +23,12 @@ async def get_me(request: Request) -> Response:
     if sight is None:
         return answer(shapes.Me(name=None, roles=["admin"], scopes=["*"], knowsRestricted=True))
     grant = sight.caller.grant
-    knows_restricted = sight.redactor is None or grant.knows_restricted
     return answer(
         shapes.Me(
             name=sight.caller.name,
             roles=sorted(grant.roles),
             scopes=list(grant.scopes),
-            knowsRestricted=knows_restricted,
+            knowsRestricted=sight.knows_restricted,
         )
     )
 
