@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from headwater.sql.flat import is_local_name, query_tables_after_in
+from headwater.sql.identifiers import has_unnamed_sources, name_identifiers
 from headwater.sql.reading import dialect_named
 
 _DIALECTS: Final = {"hive2": "hive", "mariadb": "mysql", "postgresql": "postgres", "sqlserver": "tsql"}
@@ -20,6 +21,12 @@ def tables_of(query: str, url: str) -> list[str]:
     return [] if parsed is None else _stored_in(parsed, dialect)
 
 
+def names_all_sources(query: str, url: str) -> bool:
+    """Whether `tables_of` has all that a query reads; not if it reads more through a function such as OPENQUERY."""
+    parsed = _parsed(query, _dialect_at(url))
+    return parsed is not None and not has_unnamed_sources(parsed)
+
+
 def only_picks(query: str, url: str) -> bool:
     """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
     dialect = _dialect_at(url)
@@ -28,7 +35,14 @@ def only_picks(query: str, url: str) -> bool:
         isinstance(parsed, exp.Select)
         and len(_stored_in(parsed, dialect)) == len(list(parsed.find_all(exp.Table))) == 1
         and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
-        and all(isinstance(column, exp.Star | exp.Column) for column in parsed.expressions)
+        and all(map(_is_picked, parsed.expressions))
+    )
+
+
+def _is_picked(item: exp.Expr) -> bool:
+    """Whether it is a star, or a column by its name."""
+    return isinstance(item, exp.Star) or (
+        isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier | exp.Star)
     )
 
 
@@ -52,6 +66,7 @@ def _dialect_at(url: str) -> str:
 def _parsed(query: str, dialect: str) -> exp.Expr | None:
     try:
         parsed = sqlglot.parse_one(query, dialect=dialect)
+        name_identifiers(parsed, dialect)
     except sqlglot.errors.SqlglotError:
         return None
     if isinstance(parsed, exp.Execute | exp.Command):

@@ -2,6 +2,7 @@
 
 columns          the entry point: a statement's tables and columns
 reading          parses text into one statement, within bounds that hold for any text
+identifiers      names that are given as texts or by position, and sources without a name
 flat             tables under flat names, and their columns in the statement's spelling
 width            bounds the columns that stars and joins expand to
 rewriting        UPDATE, MERGE, INSERT, CREATE … AS, DELETE → queries with the same column lineage

@@ -40,7 +40,8 @@ class Statement:
             values.
         columns: the inputs of each column of the target, or of a query's output.
         rows: the inputs that decide which rows there are.
-        gaps: the columns whose inputs are incomplete; `*` if columns may be missing.
+        gaps: the columns whose inputs are incomplete; `*` if columns may be missing, or tables that it reads without
+            naming them.
     """
 
     kind: StatementKind
@@ -111,7 +112,7 @@ class _Analysis:
             tuple(tables[name] for name in self._reads(as_queries)),
             {name: self._sources(inputs) for name, inputs in lineage.columns.items()},
             self._sources(lineage.rows),
-            tuple(sorted(lineage.gaps | unknown)),
+            tuple(sorted({*lineage.gaps, *unknown, *(() if self.read.is_whole else ("*",))})),
         )
 
     def _columns_of(self, table: str) -> Sequence[str]:

@@ -69,13 +69,11 @@ class QueryLineage:
 
 
 def merged(lineages: Iterable[QueryLineage]) -> QueryLineage:
-    """The lineage of several queries into the same columns, matched by name."""
-    return reduce(_merged_pair, lineages, QueryLineage((), NOTHING))
+    """The lineage of one or several queries into the same columns, matched by name."""
+    return reduce(_merged_pair, lineages)
 
 
 def _merged_pair(one: QueryLineage, other: QueryLineage) -> QueryLineage:
-    if not one.outputs and not one.rows:
-        return other
     names = dict.fromkeys((*one.columns, *other.columns))
     gaps = one.gaps | other.gaps
     outputs = [

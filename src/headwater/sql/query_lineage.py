@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+from headwater.sql.identifiers import has_unnamed_sources
 from headwater.sql.names import AliasRules, clause_of, has_ordinals, is_renamed, stars_of, using_counts
 from headwater.sql.outputs import (
     NOTHING,
@@ -283,6 +284,9 @@ class _ExpressionInputs:
         return {}
 
     def _of_column(self, column: exp.Column) -> Inputs:
+        if not isinstance(column.this, exp.Identifier):  # known by its position, or by a variable
+            self.is_incomplete = True
+            return NOTHING
         if (item := self._select_item(column)) is not None:
             self.is_incomplete |= item.is_incomplete
             return item.inputs
@@ -309,6 +313,7 @@ class _ExpressionInputs:
                 self.is_incomplete |= own is None
                 return NOTHING if own is None else frozenset({Input(source.name, own, SAME)})
             case Scope(expression=exp.UDTF() as rows):
+                self.is_incomplete |= rows.find(exp.Column) is None and has_unnamed_sources(rows)
                 operands = _unnest_operands(rows, name)
                 return self.of(rows) if operands is None else self._transformed(map(self.of, operands))
             case Scope():

@@ -18,6 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.sql.flat import Parts as Parts  # re-exported for the other modules
 from headwater.sql.flat import flattened, unused_prefix
+from headwater.sql.identifiers import has_unnamed_sources, name_identifiers
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +60,15 @@ class UnreadableSqlError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A statement whose tables have flat names, `t0`, `t1` …, and their original names."""
+    """A statement whose tables have flat names, `t0`, `t1` …, and their original names.
+
+    Attributes:
+        is_whole: whether it names everything that it reads.
+    """
 
     tree: exp.Expr
     tables: dict[str, Parts]
+    is_whole: bool
 
 
 def dialect_named(name: str) -> Dialect:
@@ -87,11 +93,13 @@ def parsed(text: str, dialect: str, bounds: Bounds = LOCAL_BOUNDS) -> Parsed:
     """
     with sqlglot_errors_as("sqlglot cannot parse it"):
         tree, prefix = _tree(text, dialect_named(dialect), bounds)
+        name_identifiers(tree, dialect)
         if any(table.args.get("db") == "" for table in tree.find_all(exp.Table)):
             raise UnreadableSqlError("a table in it has no schema between two dots")
         normalize_identifiers(tree, dialect=dialect)
         _deduplicate_ordinals(tree)
-        return Parsed(tree, flattened(tree, dialect, prefix))
+        is_whole = not has_unnamed_sources(tree)
+        return Parsed(tree, flattened(tree, dialect, prefix), is_whole)
 
 
 @contextmanager

@@ -10,6 +10,9 @@ from headwater.sql.reading import UnreadableSqlError
 NO_COLUMN: Final = "\0"
 """The placeholder column of a query for a part that writes no columns, such as a MERGE's DELETE."""
 
+_LAST_CLAUSES: Final = ("order", "limit", "offset")
+_INNER: Final = exp.to_identifier("\0inner", quoted=True)
+
 Known = Callable[[str], Sequence[str]]
 
 StatementKind = Literal["select", "insert", "create", "update", "merge", "delete"]
@@ -45,11 +48,12 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
         raise UnreadableSqlError("updates of existing rows (ON CONFLICT, ON DUPLICATE KEY) are not supported")
     if isinstance(tree, exp.Update | exp.Delete) and (tree.this.args.get("joins") or tree.args.get("tables")):
         raise UnreadableSqlError("an UPDATE or DELETE of several tables is not supported")
+    tree = _with_inner_clauses(tree)
     match tree:
         case exp.Query() as query if (into := query.find(exp.Into)) is not None:
             return Rewritten("create", _target_name(into.this), (query,))
         case exp.Query() as query:
-            return Rewritten("select", None, (_bare(query),))
+            return Rewritten("select", None, (_with(query, _bare(query)),))
         case exp.Insert(this=target, expression=exp.Query() as query):
             is_by_position = not tree.args.get("by_name")
             return Rewritten(
@@ -125,6 +129,26 @@ def _assignment(assignment: exp.Expr, target: exp.Table) -> exp.Expr:
     if not is_to_column or column.text("db") or column.table not in ("", target.alias):  # a field of a column
         raise UnreadableSqlError("an assignment in it is not of the form column = value")
     return exp.alias_(assignment.expression.copy(), column.name, quoted=True)
+
+
+def _with_inner_clauses(tree: exp.Expr) -> exp.Expr:
+    """The statement with the clauses of `(SELECT …) ORDER BY a` moved inside the parentheses, where scopes have them.
+
+    If the query has such clauses itself, as `(SELECT … LIMIT 9) ORDER BY a`, they go around it: `SELECT * FROM (…)`.
+    """
+    changed = tree.copy()
+    for outer in [*changed.find_all(exp.Subquery)]:
+        clauses = {name: clause for name in _LAST_CLAUSES if (clause := outer.args.get(name)) is not None}
+        inner = outer.unnest()
+        if not clauses or not isinstance(inner, exp.Query):
+            continue
+        if any(inner.args.get(name) is not None for name in _LAST_CLAUSES):
+            wrapped = exp.select("*").from_(exp.Subquery(this=inner.copy(), alias=exp.TableAlias(this=_INNER.copy())))
+            inner.replace(wrapped)
+            inner = wrapped
+        for name, clause in clauses.items():
+            inner.set(name, clause.pop())
+    return changed
 
 
 def _bare(query: exp.Query) -> exp.Query:

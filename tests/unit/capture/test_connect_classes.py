@@ -734,6 +734,12 @@ def test_the_tables_of_an_iceberg_sink_are_known_behind_any_transform() -> None:
     [
         ({**JDBC_SOURCE, "query": "EXEC x"}, "pg-", "no table can be read from query"),
         ({**JDBC_SOURCE, "query": "SELECT * FROM orders"}, "pg-", None),
+        ({**JDBC_SOURCE, "query": "SELECT * FROM orders, generate_series(1, 3)"}, "pg-", None),
+        (
+            {**JDBC_SOURCE, "query": "SELECT * FROM orders, dblink('', 'SELECT 1') AS o (id int)"},
+            "pg-",
+            "query reads something that it does not name",
+        ),
         (DEBEZIUM_POSTGRES | ROUTED | SHORT, "orders", "the topics may have been renamed by transforms.r"),
         (DEBEZIUM_POSTGRES | ROUTED | SHORT | {"table.include.list": "public.orders"}, "heartbeat", None),
         (DEBEZIUM_POSTGRES, "heartbeat", None),

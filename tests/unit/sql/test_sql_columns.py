@@ -769,7 +769,71 @@ def test_a_star_over_an_unknown_table_is_a_gap() -> None:
 
 
 def test_a_column_of_a_table_function_is_a_gap() -> None:
-    assert lineage("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("price",)
+    assert lineage("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("*", "price")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "gaps"),
+    [
+        ("tsql", "SELECT s.country FROM suppliers AS s, OPENQUERY(far, 'SELECT 1 AS x') AS q", ("*",)),
+        ("tsql", "SELECT s.country FROM suppliers s, OPENDATASOURCE('a', 'b').shop.dbo.orders AS o", ("*",)),
+        ("tsql", "SELECT s.country, v.price FROM suppliers AS s, @prices AS v", ("*", "price")),
+        ("postgres", "SELECT country FROM suppliers WHERE EXISTS (SELECT 1 FROM dblink('a', 'b') AS d)", ("*",)),
+        ("clickhouse", "SELECT s.country FROM suppliers AS s, remote('far', shop.orders) AS o", ("*",)),
+        ("trino", "SELECT s.country FROM suppliers s, TABLE(exclude_columns(input => TABLE(stats))) o", ("*",)),
+        ("duckdb", "SELECT s.country FROM suppliers AS s, read_parquet('orders.parquet')", ("*",)),
+        ("snowflake", "SELECT $1, s.$2 AS price FROM @stage/orders.csv AS s WHERE $3 > 1", ("*", "PRICE", "_COL_0")),
+        ("snowflake", "SELECT $1 AS first FROM suppliers", ("FIRST",)),
+        ("snowflake", "SELECT price FROM IDENTIFIER($orders)", ("*", "PRICE")),
+        ("snowflake", "SELECT price FROM TABLE($orders)", ("*", "PRICE")),
+        ("snowflake", "SELECT IDENTIFIER($name) AS named FROM suppliers", ("NAMED",)),
+        ("databricks", "SELECT country FROM suppliers JOIN IDENTIFIER(:a || '.orders')", ("*",)),
+        ("databricks", "SELECT IDENTIFIER(:name) AS named FROM suppliers", ("named",)),
+        ("databricks", "SELECT country FROM suppliers, range(3)", ()),
+        ("trino", "SELECT country FROM suppliers, TABLE(sequence(1, 3))", ()),
+        ("tsql", "SELECT s.country FROM suppliers AS s, OPENJSON('[1]') AS o, STRING_SPLIT('a,b', ',') AS p", ()),
+        ("snowflake", "SELECT s.country FROM suppliers AS s, TABLE(own_split(s.supplier)) AS o", ()),
+        ("postgres", "SELECT country FROM suppliers WHERE supplier = $1", ()),
+    ],
+)
+def test_a_source_or_a_column_without_a_name_is_a_gap(dialect: str, sql: str, gaps: tuple[str, ...]) -> None:
+    assert lineage(sql, dialect).gaps == gaps
+
+
+@pytest.mark.parametrize("dialect", ["databricks", "snowflake", "spark"])
+@pytest.mark.parametrize(
+    ("sql", "reads", "target"),
+    [
+        ("SELECT o.price FROM IDENTIFIER('sales.orders') AS o", ("sales.orders",), None),
+        ("SELECT IDENTIFIER('price') FROM identifier('sales.orders') WHERE o.hour > 1", ("sales.orders",), None),
+        ("INSERT INTO IDENTIFIER('sales.dear') SELECT price FROM sales.orders", ("sales.orders",), "sales.dear"),
+        ("CREATE TABLE IDENTIFIER('sales.dear') AS SELECT price FROM sales.orders", ("sales.orders",), "sales.dear"),
+        ("UPDATE IDENTIFIER('sales.orders') SET price = hour", (), "sales.orders"),
+        ("DELETE FROM IDENTIFIER('sales.orders') WHERE price IN (SELECT 1 FROM dear)", ("dear",), "sales.orders"),
+    ],
+)
+def test_a_literal_in_an_identifier_clause_is_a_name(
+    dialect: str, sql: str, reads: tuple[str, ...], target: str | None
+) -> None:
+    result = lineage(sql, dialect)
+
+    assert tuple(".".join(table).lower() for table in result.reads) == reads
+    assert target == (None if result.target is None else ".".join(result.target).lower())
+    if target is None:
+        assert [source.column.lower() for sources in result.columns.values() for source in sources] == ["price"]
+
+
+def test_a_literal_in_snowflakes_table_is_a_name() -> None:
+    result = lineage("SELECT o.price FROM TABLE('sales.orders') AS o JOIN suppliers ON TRUE", "snowflake")
+
+    assert result.reads == (("SALES", "ORDERS"), ("SUPPLIERS",))
+    assert columns(result)["PRICE"] == ["ORDERS.price IDENTITY"]
+
+
+def test_a_function_named_by_a_literal_is_no_column() -> None:
+    result = lineage("SELECT IDENTIFIER('max')(price) AS top FROM sales.orders", "snowflake")
+
+    assert columns(result)["TOP"] == ["ORDERS.price TRANSFORMATION"]
 
 
 def test_an_unnamed_column_has_trinos_name_by_position() -> None:
@@ -782,6 +846,36 @@ def test_an_unnamed_column_has_trinos_name_by_position() -> None:
     assert columns(outer)["_col1"] == ["orders.hour TRANSFORMATION"]
     assert columns(inner)["top"] == ["orders.price AGGREGATION"]
     assert [*columns(lineage("SELECT CAST(hour AS TEXT) FROM lake.sales.orders", "postgres"))] == ["hour", "*"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sorts"),
+    [
+        ("(SELECT supplier FROM lake.sales.orders) ORDER BY price LIMIT 3", ["orders.price SORT"]),
+        (
+            "(SELECT supplier FROM lake.sales.orders ORDER BY price LIMIT 9) ORDER BY supplier LIMIT 3",
+            ["orders.price SORT", "orders.supplier SORT"],
+        ),
+        (
+            "((SELECT supplier FROM lake.sales.orders) UNION ALL (SELECT country FROM suppliers)) ORDER BY 1 LIMIT 3",
+            ["orders.supplier SORT", "suppliers.country SORT"],
+        ),
+        (
+            "WITH o AS ((SELECT supplier FROM lake.sales.orders) ORDER BY price LIMIT 3) SELECT supplier FROM o",
+            ["orders.price SORT"],
+        ),
+        (
+            "WITH o AS (SELECT supplier FROM lake.sales.orders) (SELECT supplier FROM o) ORDER BY supplier LIMIT 3",
+            ["orders.supplier SORT"],
+        ),
+    ],
+)
+def test_a_query_in_parentheses_is_sorted_by_what_follows_them(sql: str, sorts: list[str]) -> None:
+    result = lineage(sql, "postgres")
+
+    assert columns(result)["*"] == sorts
+    assert "orders.supplier IDENTITY" in columns(result)["supplier"]
+    assert result.gaps == ()
 
 
 def test_duckdb_reads_the_same_text_the_same_way() -> None:

@@ -81,18 +81,22 @@ def dead_letter_topic(properties: Properties) -> str | None:
 
 
 def why_unknown(properties: Properties, topics: Sequence[str], found: DatasetsByTopic) -> str | None:
-    """Why no dataset of a connector of a known class can be found, by the names of its properties; None otherwise.
+    """Why datasets of a connector of a known class cannot be found, by the names of its properties; None if all are.
 
     The reason does not depend on the topics: a connector's first topic may be one of heartbeats, without a dataset.
     """
     known = _CLASSES.get(properties.get("connector.class", ""))
-    if known is None or not topics or any(found.values()):
+    if known is None or not topics:
         return None
+    has_query = "query" in known.properties and bool(properties.get("query"))
+    if any(found.values()):
+        is_partly_known = has_query and table_datasets.reads_unnamed(properties)
+        return "query reads something that it does not name" if is_partly_known else None
     names = [name for name in (*known.properties, known.address) if is_left_open(properties.get(name))]
     names += routers_left_open(properties) if known.kind == "sink" and known.is_by_topic else []
     if names:
         return f"a config provider supplies {', '.join(names)}"
-    if properties.get("query") and "query" in known.properties:
+    if has_query:
         return "no table can be read from query"
     if known.is_by_topic and _is_hidden(known, properties):
         return f"the topics may have been renamed by {', '.join(routers(properties))}"

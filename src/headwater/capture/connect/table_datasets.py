@@ -57,6 +57,13 @@ def jdbc_source(properties: Properties, topics: Sequence[str]) -> DatasetsByTopi
     }
 
 
+def reads_unnamed(properties: Properties) -> bool:
+    """Whether a source's query reads something that it does not name, as through a table function."""
+    from headwater.observe.queries import names_all_sources  # imported here, as in `_tables_of`
+
+    return not names_all_sources(properties.get("query", ""), properties.get("connection.url", ""))
+
+
 def _qualifiers(properties: Properties, table: str) -> list[list[str]]:
     """The schemas, or databases and schemas, that tables of this name are read from.
 

@@ -19,7 +19,7 @@ from headwater.model.naming import file_dataset, kafka_dataset, path_dataset, wa
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.local_url import local_url
-from headwater.observe.queries import only_picks, tables_of
+from headwater.observe.queries import names_all_sources, only_picks, tables_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import Relation, items, leaves_of
@@ -72,7 +72,7 @@ class Read:
         if relation.source in self.datasets or relation.source.startswith("range:"):
             return
         found = described(relation, session)
-        if not found and not _is_made_up(relation.source):
+        if not (found or _is_made_up(relation.source)) or _reads_unnamed(relation.source):
             self.unknown.append(relation.leaf.productPrefix())
         self.datasets[relation.source] = found
         if relation.source.startswith("table:") and _told_of(relation.leaf.table()) is not None:
@@ -140,7 +140,7 @@ def described(relation: Relation, session: Java) -> list[Described]:
             return [] if table is None else [table]
         case "jdbc":
             url, _, query = what.partition("\n")
-            names = tables_of(f"SELECT * FROM {query}", url) if _is_more_than_a_name(query) else [query]  # noqa: S608  (not run)
+            names = tables_of(_selected(query), url) if _is_more_than_a_name(query) else [query]
             return [table_of(jdbc_dataset(local_url(url), name)) for name in names]
         case "topics":
             return _topics(what, private(relation.leaf.relation(), "sourceOptions"))
@@ -253,8 +253,19 @@ def _computes(source: str) -> bool:
     url, _, query = what.partition("\n")
     if kind != "jdbc" or not _is_more_than_a_name(query):
         return False
-    whole = query[1 : query.rindex(")")] if query.startswith("(") else f"SELECT * FROM {query}"  # noqa: S608  (not run)
+    whole = query[1 : query.rindex(")")] if query.startswith("(") else _selected(query)
     return not only_picks(whole, url)
+
+
+def _reads_unnamed(source: str) -> bool:
+    """Whether a database query reads something that it does not name, as through a table function."""
+    kind, _, what = source.partition(":")
+    url, _, query = what.partition("\n")
+    return kind == "jdbc" and _is_more_than_a_name(query) and not names_all_sources(_selected(query), url)
+
+
+def _selected(table_or_query: str) -> str:
+    return f"SELECT * FROM {table_or_query}"  # noqa: S608  (not run)
 
 
 def _is_more_than_a_name(table_or_query: str) -> bool:

@@ -1,0 +1,103 @@
+"""Names that a statement gives as texts or by position, and sources that it does not name at all."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from sqlglot import exp
+
+_WITH_IDENTIFIER_CLAUSES: Final = frozenset({"databricks", "snowflake", "spark"})
+"""Sources: Databricks and Spark, "IDENTIFIER clause"; Snowflake, "Literals and variables as identifiers"."""
+
+_READING: Final = (exp.Anonymous, exp.DynamicIdentifier, exp.ReadCSV, exp.ReadParquet)
+"""Of the functions that sqlglot knows those that read something; a function that it does not know may read anything."""
+_GENERATORS: Final = frozenset(
+    {"numbers", "numbers_mt", "range", "sequence", "split_to_table", "string_split", "zeros", "zeros_mt"}
+)
+"""Functions unknown to sqlglot that make rows of their arguments only."""
+
+
+def name_identifiers(tree: exp.Expr, dialect: str) -> None:
+    """Rewrite `IDENTIFIER('sales.orders')` and Snowflake's `TABLE('sales.orders')` to `sales.orders`.
+
+    What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name.
+
+    Raises:
+        SqlglotError: a text is not a name.
+    """
+    if dialect not in _WITH_IDENTIFIER_CLAUSES:
+        return
+    for rows in [*tree.find_all(exp.TableFromRows)]:
+        if isinstance(rows.this, exp.Literal):
+            rows.replace(exp.Table(**exp.to_table(rows.this.name, dialect=dialect).args | _but_this(rows)))
+    for table in [*tree.find_all(exp.Table)]:
+        if (name := _literal_name(table.this) or _literal_name(table.parent)) is not None:
+            named = exp.to_table(name, dialect=dialect)
+            for part in ("this", "db", "catalog"):
+                table.set(part, named.args.get(part))
+            if isinstance(table.parent, exp.Schema):
+                table.parent.replace(table)
+    for clause in [*tree.find_all(exp.DynamicIdentifier, exp.Anonymous, exp.Parameter)]:
+        if _names_column(clause, dialect):
+            name = _literal_name(clause)
+            clause.replace(exp.Column(this=clause.copy()) if name is None else exp.to_column(name, dialect=dialect))
+
+
+def has_unnamed_sources(tree: exp.Expr) -> bool:
+    """Whether a statement may read something without naming it: by a table function, a variable, a staged file.
+
+    A function of another source's column is taken to compute its rows from that.
+    """
+    named = {relation.alias_or_name for relation in tree.find_all(exp.Table, exp.Subquery, exp.CTE)}
+    return any(
+        _may_read(relation)
+        for relation in _unnamed_relations(tree)
+        if not any(column.table in named for column in relation.find_all(exp.Column) if column.table)
+    )
+
+
+def _unnamed_relations(tree: exp.Expr) -> Iterator[exp.Expr]:
+    yield from (rows.this for rows in tree.find_all(exp.TableFromRows))
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.parent, exp.UserDefinedFunction):
+            yield from (part for part in table.parts if not isinstance(part, exp.Identifier))
+
+
+def _may_read(relation: exp.Expr) -> bool:
+    if isinstance(relation, exp.Anonymous):
+        name = relation.name.lower()
+        if name == "table" and len(relation.expressions) == 1:  # Trino's `TABLE(sequence(1, 3))`
+            return _may_read(relation.expressions[0])
+        return name not in _GENERATORS
+    return isinstance(relation, _READING) or not isinstance(relation, exp.Func | exp.Query)
+
+
+def _names_column(clause: exp.Expr, dialect: str) -> bool:
+    """Whether it stands for a column; not for a table, a function or the value of a variable."""
+    if isinstance(clause.parent, exp.Aliases | exp.Column | exp.DynamicIdentifier | exp.Table):
+        return False
+    match clause:
+        case exp.Parameter():
+            return dialect == "snowflake" and isinstance(clause.this, exp.Literal)
+        case exp.DynamicIdentifier():
+            return not clause.expressions
+    return _is_identifier(clause.name)
+
+
+def _literal_name(clause: exp.Expr | None) -> str | None:
+    """The text in `IDENTIFIER('…')`, which sqlglot reads after INTO and CREATE TABLE as a table with its columns."""
+    match clause:
+        case exp.DynamicIdentifier(this=exp.Literal() as name):
+            return name.name
+        case exp.Anonymous(this=str(function), expressions=[exp.Literal() as name]) if _is_identifier(function):
+            return name.name
+        case exp.Schema(this=exp.Table(name=function), expressions=[exp.Literal() as name]) if _is_identifier(function):
+            return name.name
+    return None
+
+
+def _is_identifier(function: str) -> bool:
+    return function.lower() == "identifier"
+
+
+def _but_this(node: exp.Expr) -> dict[str, object]:
+    return {name: value for name, value in node.args.items() if name != "this"}
