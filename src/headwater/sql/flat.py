@@ -1,6 +1,7 @@
 """Flat table names, which sqlglot's schemas require, and column names in the statement's spelling."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final
@@ -37,22 +38,31 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
             common.parent.set("recursive", True)  # sqlglot needs the keyword
     outside = [table for table in tree.find_all(exp.Table) if not is_local_name(table, dialect)]
     # Collected before any is changed: a flattened name no longer shows the original.
-    for at, table in enumerate(outside):
-        parts = tuple(part.name for part in table.parts)
-        if not all(parts) or not all(isinstance(part, exp.Identifier) for part in table.parts):
-            continue
+    named = [(table, parts) for table in outside if (parts := _parts(table)) is not None]
+    last_names = Counter(parts[-1] for parts in {parts for table, parts in named if not table.alias})
+    by_own_name: list[tuple[exp.Table, Parts]] = []
+    for at, (table, parts) in enumerate(named):
         flat = next((name for name, known in tables.items() if known == parts), f"{prefix}{len(tables)}")
         tables[flat] = parts
         if not table.alias:
             is_pivoted = any(pivot.alias for pivot in table.args.get("pivots") or ())  # the only valid name then
-            name = f"{flat}_{at}" if is_pivoted else parts[-1]
+            own = parts[-1] if last_names[parts[-1]] == 1 else flat  # `a.orders` and `b.orders` need different ones
+            name = f"{flat}_{at}" if is_pivoted else own
             table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+            by_own_name.append((table, parts))
         table.set("this", exp.to_identifier(flat, quoted=True))  # else a dialect might fold it
         table.set("db", None)
         table.set("catalog", None)
     for column in tree.find_all(exp.Column):
-        _shorten(column, list(tables.values()))
+        _requalify(column, by_own_name)
     return tables
+
+
+def _parts(table: exp.Table) -> Parts | None:
+    """The table's name; None if it is incomplete, or a function."""
+    if not all(isinstance(part, exp.Identifier) and part.name for part in table.parts):
+        return None
+    return tuple(part.name for part in table.parts) or None
 
 
 def query_tables_after_in(tree: exp.Expr, dialect: str) -> None:
@@ -109,11 +119,18 @@ def _may_be_recursive(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
     return is_allowed and isinstance(common.this.unnest(), exp.SetOperation)
 
 
-def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:
+def _requalify(column: exp.Column, tables: Sequence[tuple[exp.Table, Parts]]) -> None:
+    """Qualify a column by the alias of the table that its qualifiers name: the one in the innermost query around it."""
     qualifiers = tuple(part.name for part in column.parts[:-1])
-    if len(qualifiers) > 1 and any(table[-len(qualifiers) :] == qualifiers for table in tables):
-        column.set("db", None)
-        column.set("catalog", None)
+    meant = [table for table, parts in tables if qualifiers and parts[-len(qualifiers) :] == qualifiers]
+    at: exp.Expr | None = column.parent if meant else None
+    while at is not None:
+        nearest = [table for table in meant if (table.parent_select or table.root()) is at]
+        if len(nearest) == 1:
+            column.set("table", nearest[0].args["alias"].this.copy())
+            column.set("db", None)
+            column.set("catalog", None)
+        at = None if nearest else at.parent
 
 
 def column_spelling(tree: exp.Expr, dialect: str) -> Callable[[str], str]:

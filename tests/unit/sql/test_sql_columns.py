@@ -9,6 +9,7 @@ import pytest
 
 from headwater.sql.columns import Statement, statement
 from headwater.sql.reading import DEEPEST, INTAKE_BOUNDS, Parts, UnreadableSqlError, sqlglot_errors_as
+from headwater.sql.transformations import Transformation
 
 TABLES: dict[Parts, tuple[str, ...]] = {
     ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
@@ -22,6 +23,7 @@ TABLES: dict[Parts, tuple[str, ...]] = {
     ("public", "camel"): ("orderId", "price"),
     ("SALES", "ORDERS"): ("supplier", "price"),
     ("away", "lake", "sales", "orders"): ("price",),
+    ("old", "sales", "orders"): ("price",),
 }
 
 
@@ -764,6 +766,19 @@ def test_pivot_derives_columns_from_the_aggregated_and_the_pivot_column(pivoted:
     assert result.gaps == ()
 
 
+def test_a_hash_stays_masked_through_a_subquery() -> None:
+    result = lineage("SELECT concat(h, '!') AS shown FROM (SELECT md5(supplier) AS h FROM suppliers) AS s")
+
+    assert [source.how for source in result.columns["shown"]] == [Transformation("DIRECT", "TRANSFORMATION", True)]
+
+
+def test_a_union_by_name_is_incomplete_where_a_branch_is() -> None:
+    known_too = "SELECT supplier, country FROM suppliers UNION BY NAME"
+
+    assert lineage(f"{known_too} SELECT f.price AS country FROM read_csv('x') AS f", "duckdb").gaps == ("*", "country")
+    assert lineage(f"{known_too} SELECT * FROM unknown", "duckdb").gaps == ("*", "country", "supplier")
+
+
 def test_a_star_over_an_unknown_table_is_a_gap() -> None:
     assert lineage("SELECT * FROM lake.sales.unknown").gaps == ("*",)
 
@@ -846,6 +861,51 @@ def test_an_unnamed_column_has_trinos_name_by_position() -> None:
     assert columns(outer)["_col1"] == ["orders.hour TRANSFORMATION"]
     assert columns(inner)["top"] == ["orders.price AGGREGATION"]
     assert [*columns(lineage("SELECT CAST(hour AS TEXT) FROM lake.sales.orders", "postgres"))] == ["hour", "*"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            "SELECT lake.sales.orders.price AS a, old.sales.orders.price AS b FROM lake.sales.orders"
+            " JOIN old.sales.orders ON lake.sales.orders.hour = old.sales.orders.price",
+            {
+                "a": ["lake.sales.orders.price"],
+                "b": ["old.sales.orders.price"],
+                "*": ["lake.sales.orders.hour", "old.sales.orders.price"],
+            },
+        ),
+        (
+            "SELECT (SELECT max(price) FROM old.sales.orders WHERE orders.price < lake.sales.orders.hour) AS a,"
+            " orders.supplier AS b FROM lake.sales.orders",
+            {
+                "a": ["lake.sales.orders.hour", "old.sales.orders.price"],
+                "b": ["lake.sales.orders.supplier"],
+                "*": [],
+            },
+        ),
+        (
+            "SELECT supplier AS a, orders.price AS gap FROM lake.sales.orders, old.sales.orders",
+            {"a": ["lake.sales.orders.supplier"], "gap": [], "*": []},
+        ),
+        (
+            "MERGE INTO lake.sales.orders USING old.sales.orders ON lake.sales.orders.hour ="
+            " old.sales.orders.price WHEN MATCHED THEN UPDATE SET price = old.sales.orders.price",
+            {
+                "price": ["old.sales.orders.price"],
+                "*": ["lake.sales.orders.hour", "old.sales.orders.price"],
+            },
+        ),
+    ],
+)
+def test_tables_of_one_name_in_several_schemas_are_told_apart(sql: str, expected: dict[str, list[str]]) -> None:
+    result = lineage(sql)
+
+    found = {**result.columns, "*": result.rows}
+    assert expected == {
+        name: sorted({f"{'.'.join(s.table)}.{s.column}" for s in sources}) for name, sources in found.items()
+    }
+    assert result.gaps == (("gap",) if "gap" in expected else ())
 
 
 @pytest.mark.parametrize(
