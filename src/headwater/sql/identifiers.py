@@ -8,6 +8,11 @@ from sqlglot import exp
 _WITH_IDENTIFIER_CLAUSES: Final = frozenset({"databricks", "snowflake", "spark"})
 """Sources: Databricks and Spark, "IDENTIFIER clause"; Snowflake, "Literals and variables as identifiers"."""
 
+_WITH_ARRAYS_IN_FROM: Final = frozenset({"bigquery", "redshift"})
+"""Dialects in which FROM may name an array of another table: `FROM orders AS o, o.items`."""
+_LINK: Final = "@"
+"""In Oracle, before the database link of a table in another database."""
+
 _READING: Final = (exp.Anonymous, exp.DynamicIdentifier, exp.ReadCSV, exp.ReadParquet)
 """Of the functions that sqlglot knows those that read something; a function that it does not know may read anything."""
 _GENERATORS: Final = frozenset(
@@ -19,13 +24,42 @@ _GENERATORS: Final = frozenset(
 def name_identifiers(tree: exp.Expr, dialect: str) -> None:
     """Rewrite `IDENTIFIER('sales.orders')` and Snowflake's `TABLE('sales.orders')` to `sales.orders`.
 
-    What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name.
+    What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name, and a
+    table behind a database link (`orders@far`) a table without one. An array in FROM becomes UNNEST.
 
     Raises:
         SqlglotError: a text is not a name.
     """
-    if dialect not in _WITH_IDENTIFIER_CLAUSES:
-        return
+    if dialect == "oracle":
+        _unname_linked_tables(tree)
+    if dialect in _WITH_ARRAYS_IN_FROM:
+        _unnest_outer_arrays(tree)
+    if dialect in _WITH_IDENTIFIER_CLAUSES:
+        _name_identifier_clauses(tree, dialect)
+
+
+def _unname_linked_tables(tree: exp.Expr) -> None:
+    for table in tree.find_all(exp.Table):
+        if any(_LINK in part.name and not part.args.get("quoted") for part in table.parts):
+            for part in ("db", "catalog"):
+                table.set(part, None)
+            table.set("this", exp.Var(this=_LINK))
+
+
+def _unnest_outer_arrays(tree: exp.Expr) -> None:
+    """In subqueries, about tables of the queries around them: `FROM o.items`. In one FROM, sqlglot has done it."""
+    for table in [*tree.find_all(exp.Table)]:
+        select = table.parent_select
+        outer: set[str] = set()
+        while select is not None and (select := select.parent_select) is not None:
+            relations = (select.args.get("from_"), *(select.args.get("joins") or ()))
+            outer |= {relation.alias_or_name.lower() for relation in relations if relation is not None}
+        if len(table.parts) > 1 and table.parts[0].name.lower() in outer:
+            array = exp.Unnest(expressions=[table.to_column().unalias()])
+            table.replace(exp.alias_(array, None, table=[table.alias_or_name], copy=False))
+
+
+def _name_identifier_clauses(tree: exp.Expr, dialect: str) -> None:
     for rows in [*tree.find_all(exp.TableFromRows)]:
         if isinstance(rows.this, exp.Literal):
             rows.replace(exp.Table(**exp.to_table(rows.this.name, dialect=dialect).args | _but_this(rows)))

@@ -805,6 +805,8 @@ def test_a_column_of_a_table_function_is_a_gap() -> None:
         ("databricks", "SELECT country FROM suppliers JOIN IDENTIFIER(:a || '.orders')", ("*",)),
         ("databricks", "SELECT IDENTIFIER(:name) AS named FROM suppliers", ("named",)),
         ("databricks", "SELECT country FROM suppliers, range(3)", ()),
+        ("oracle", "SELECT s.country, o.price FROM suppliers s, orders@far.example o", ("*", "PRICE")),
+        ("oracle", 'SELECT country FROM "sup@pliers"', ()),
         ("trino", "SELECT country FROM suppliers, TABLE(sequence(1, 3))", ()),
         ("tsql", "SELECT s.country FROM suppliers AS s, OPENJSON('[1]') AS o, STRING_SPLIT('a,b', ',') AS p", ()),
         ("snowflake", "SELECT s.country FROM suppliers AS s, TABLE(own_split(s.supplier)) AS o", ()),
@@ -836,6 +838,16 @@ def test_a_literal_in_an_identifier_clause_is_a_name(
     assert target == (None if result.target is None else ".".join(result.target).lower())
     if target is None:
         assert [source.column.lower() for sources in result.columns.values() for source in sources] == ["price"]
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "redshift"])
+def test_an_array_of_an_outer_query_is_no_table(dialect: str) -> None:
+    within = "SELECT 1 FROM O.tags AS tag WHERE tag.id > 1"
+
+    result = lineage(f"SELECT o.names FROM lake.sales.tagged AS o WHERE EXISTS ({within})", dialect)
+
+    assert result.reads == (("lake", "sales", "tagged"),)
+    assert columns(result) == {"names": ["tagged.names IDENTITY"], "*": ["tagged.tags FILTER", "tagged.tags JOIN"]}
 
 
 def test_a_literal_in_snowflakes_table_is_a_name() -> None:
