@@ -39,6 +39,20 @@ def test_a_rule_finds_its_problem_and_nothing_once_fixed(rule: str, before: str,
     assert findings(tmp_path, after) == ()
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("/data/in", "file:///data/in/"), ("file:/data/in", "/data/in"), ("s3a://lake/in", "s3://lake/in")],
+)
+def test_a_path_is_the_same_in_each_of_its_spellings(one: str, other: str, tmp_path: Path) -> None:
+    read = f"input: {{file: {{paths: ['{one}'], format: csv, schema: id BIGINT}}}}\n"
+    overwritten = f"output: {{file: {{path: '{other}', format: csv, mode: overwrite}}}}\n"
+    both = f"outputs: [{{file: {{path: '{one}', format: csv}}}}, {{file: {{path: '{other}', format: csv}}}}]\n"
+
+    assert "HW304" in {finding.rule for finding in findings(tmp_path, read + overwritten)}
+    assert "HW304" not in {finding.rule for finding in findings(tmp_path, read + overwritten.replace("in", "out"))}
+    assert "HW305" in {finding.rule for finding in findings(tmp_path, both)}
+
+
 def test_every_rule_has_a_case() -> None:
     assert list(CASES) == [rule.id for rule in RULES]
 

@@ -75,8 +75,13 @@ def _overwrites_what_it_reads(subject: Subject) -> Hits:
 
 def _may_lie_in(path: str, folder: str) -> bool:
     """Whether an input path, perhaps a glob, may match the folder or something in it."""
-    steps, above = path.rstrip("/").split("/"), folder.rstrip("/").split("/")
+    steps, above = _place(path).split("/"), _place(folder).split("/")
     return len(steps) >= len(above) and all(map(_may_be, steps, above))
+
+
+def _place(path: str) -> str:
+    """The path without its other spellings: `file:///data/` and `/data`, `s3a://lake` and `s3://lake` are the same."""
+    return re.sub(r"^s3[an]://", "s3://", re.sub(r"^file:/+", "/", path)).rstrip("/")
 
 
 def _may_be(step: str, name: str) -> bool:
@@ -134,7 +139,7 @@ def _target(writes: FileOutput | IcebergOutput | KafkaOutput | SqlOutput | HttpO
         case HttpOutput(url=url, method=method):
             return (method, url)
         case FileOutput(path=path):
-            return (path.rstrip("/"),)
+            return (_place(path),)
         case IcebergOutput(table=table):
             return ("iceberg", table.lower())
         case KafkaOutput(addresses=addresses, topic=topic):
