@@ -641,6 +641,11 @@ OF_REGION = {
 
 SHORT = {"transforms.r.regex": r"([^.]+)\.([^.]+)\.([^.]+)", "transforms.r.replacement": "$3"}
 """Leaves only the table's name of a topic of Debezium."""
+BY_FIELD = {
+    "transforms": "u",
+    "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.u.route.by.field": "region",
+}
 OWN_TRANSFORM = {"transforms": "own", "transforms.own.type": "com.example.Own"}
 
 
@@ -743,6 +748,8 @@ def test_the_tables_of_an_iceberg_sink_are_known_behind_any_transform() -> None:
         (DEBEZIUM_POSTGRES | ROUTED | SHORT, "orders", "the topics may have been renamed by transforms.r"),
         (DEBEZIUM_POSTGRES | ROUTED | SHORT | {"table.include.list": "public.orders"}, "heartbeat", None),
         (DEBEZIUM_POSTGRES, "heartbeat", None),
+        (DEBEZIUM_POSTGRES | BY_FIELD, "north", "the topics may have been renamed by transforms.u"),
+        ({**S3, **BY_FIELD}, "orders", "the topics may have been renamed by transforms.u"),
         ({**S3, **OWN_TRANSFORM}, "orders", "the topics may have been renamed by transforms.own"),
         ({**ICEBERG, **OWN_TRANSFORM}, "orders", None),
         ({"connector.class": "com.example.Source", **OWN_TRANSFORM}, "orders", None),

@@ -77,6 +77,19 @@ def test_workers_that_write_records_are_running_even_if_not_listed() -> None:
     assert workers.workers == (True, 200_000, 51_000)
 
 
+def test_workers_that_went_away_a_second_time_are_missing_at_once_whatever_they_wrote_in_between() -> None:
+    workers = group()
+    for now_ms, listed in ((1000, PRESENT), (4000, EMPTY), (7000, PRESENT)):
+        workers.look(listed, now_ms)
+    workers.wrote(60_000)
+    workers.look(PRESENT, 60_000)
+
+    workers.look(EMPTY, 63_000)
+    workers.look(EMPTY, 66_000)
+
+    assert workers.workers == (False, 60_000, 63_000)
+
+
 def test_if_the_group_cannot_be_read_the_state_is_unknown_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     workers = group()
     workers.look(PRESENT, 1000)

@@ -29,6 +29,7 @@ _REPLACEMENT: Final = re.compile(r"\\(?P<literal>.)|\$(?:(?P<number>\d)|\{(?P<na
 """An escaped character or a group in a `replacement`."""
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "ExtractNewRecordState"
+_BY_FIELD: Final = "route.by.field"
 _DEBEZIUM: Final = "io.debezium.transforms."
 _OF_DEBEZIUM: Final = frozenset({_UNWRAPPING, "ByLogicalTableRouter"})
 
@@ -51,6 +52,12 @@ class _Transform(NamedTuple):
     def is_for_some(self) -> bool:
         """Whether a predicate limits it to some records."""
         return "predicate" in self.settings
+
+    @property
+    def is_by_record(self) -> bool:
+        """Whether the topic depends on the record: its time, or one of its fields."""
+        is_by_field = self.kind == _UNWRAPPING and bool(self.settings.get(_BY_FIELD))
+        return self.kind == "TimestampRouter" or is_by_field
 
     @property
     def is_open(self) -> bool:
@@ -85,7 +92,7 @@ def transform_properties(properties: Properties) -> frozenset[str]:
 def routed_topic(properties: Properties, topic: str) -> str | None:
     """The topic's name after the transforms; None if unknown."""
     for transform in _chain(properties):
-        if transform is None or transform.kind == "TimestampRouter" or _is_open_router(transform):
+        if transform is None or transform.is_by_record or _is_open_router(transform):
             return None
         if transform.kind in _ROUTED_BY:
             rerouted = _rerouted(transform, topic)
@@ -97,7 +104,7 @@ def routed_topic(properties: Properties, topic: str) -> str | None:
 
 def hides_topics(properties: Properties) -> bool:
     """Whether the topic's name after the transforms is unknown, whatever it was before."""
-    return any(transform is None or transform.kind == "TimestampRouter" for transform in _chain(properties))
+    return any(transform is None or transform.is_by_record for transform in _chain(properties))
 
 
 def renames_topics(properties: Properties) -> bool:
@@ -108,7 +115,7 @@ def renames_topics(properties: Properties) -> bool:
 def routers(properties: Properties) -> list[str]:
     """The transforms that may change a topic's name, such as `transforms.route`."""
     chain = zip(_names(properties), _chain(properties), strict=True)
-    return [f"transforms.{name}" for name, each in chain if each is None or each.kind in _ROUTERS]
+    return [f"transforms.{name}" for name, each in chain if each is None or each.kind in _ROUTERS or each.is_by_record]
 
 
 def routers_left_open(properties: Properties) -> list[str]:
@@ -319,7 +326,8 @@ _ACTS: Final[Mapping[str, _Act]] = {
     "ExtractField": _Act(_extracted, ("field",)),
     "InsertField": _Act(_inserted, _INSERTED_AS),
     _UNWRAPPING: _Act(
-        _unwrapped, ("add.fields", "add.fields.prefix", "delete.tombstone.handling.mode", "delete.handling.mode")
+        _unwrapped,
+        ("add.fields", "add.fields.prefix", "delete.tombstone.handling.mode", "delete.handling.mode", _BY_FIELD),
     ),
     "HoistField": _Act(_hoisted, ("field",)),
     "HeaderFrom": _Act(_to_headers, ("operation", "fields")),
