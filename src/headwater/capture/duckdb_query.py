@@ -28,8 +28,8 @@ from headwater.capture.column_facet import column_facet
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model import sql_lineage
 from headwater.model.build import HeadwaterRunFacet
-from headwater.model.credentials import without_secrets
 from headwater.model.names import DatasetId, JobId
+from headwater.model.sql_secrets import sql_without_secrets
 from headwater.observe.described import Described
 from headwater.observe.failure import Failure, python_message, python_trace
 from headwater.observe.run_facets import failure_facet
@@ -211,7 +211,7 @@ def _job(asked: QueryRequest, label: Label | None) -> Job:
     name = asked.job if label is None else sql_lineage.job_of(label)
     facets: dict[str, JobFacet] = {
         "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="DUCKDB", jobType="QUERY"),
-        "sql": sql_job.SQLJobFacet(query=without_secrets(asked.sql), dialect=asked.dialect),
+        "sql": sql_job.SQLJobFacet(query=sql_without_secrets(asked.sql, asked.dialect), dialect=asked.dialect),
     }
     return Job(namespace=name.namespace, name=name.name, facets=facets)
 

@@ -23,6 +23,7 @@ Names:
     naming        a dataset's name from a data source's address; naming_jdbc: from a JDBC URL
     spelling      equivalent spellings of names
     addresses     of web servers, and those that Java can parse; credentials: strips secrets from addresses
+    sql_secrets   hides secrets in SQL texts
     tls           error messages for untrusted certificates
     sources       finds whether a facet names sources of data
     catalogs      kinds of catalogs

@@ -17,11 +17,14 @@ _JDBC_USER: Final = re.compile(r"((?:\A|(?<=[?;]))(?>[^?;]*?//))[^?;]*@")
 """In these a password may contain slashes; it begins after the first ones."""
 _ORACLE_USER: Final = re.compile(r"((?:\A|(?<=[@?]))(?>[^@?]*?:thin:))[^@?]+(?=@)", re.IGNORECASE)
 """Oracle's JDBC URL has it before the address."""
-_KEY: Final = (
+SENSITIVE_KEY: Final = (
     r"(?:sig|pw|pass|[\w.-]{0,60}(?:password|passwd|pwd|passphrase|secret|token|credential|signature"
     r"|(?:access|account|api|private)[_-]?key)[\w.-]{0,60})"
 )
-_SECRET: Final = re.compile(rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({_KEY}=[^)]*(?:\)|\Z)")
+"""The names of options that hold a secret, in any case."""
+_SECRET: Final = re.compile(
+    rf"(?i)(?<=[?&;:]){SENSITIVE_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({SENSITIVE_KEY}=[^)]*(?:\)|\Z)"
+)
 _USER_OPTION: Final = re.compile(r"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]*(?:\)|\Z)")
 _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
 """Azure's addresses, with a container before the @."""
@@ -35,7 +38,7 @@ _OPTION_IN_JSON: Final = re.compile(
     rb"(?i)[?&;:(][\w.\\\x80-\xff-]{0,720}(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)"
     rb"[\w.\\\x80-\xff-]{0,720}="
 )
-"""As `_KEY`; a letter beyond ASCII has up to 12 bytes, as an escape."""
+"""As `SENSITIVE_KEY`; a letter beyond ASCII has up to 12 bytes, as an escape."""
 _ESCAPED: Final = rb"\u00"
 """Some programs escape @, = and & like this."""
 _MOST_PASSES: Final = 8

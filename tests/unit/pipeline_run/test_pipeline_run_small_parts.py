@@ -196,16 +196,20 @@ def test_a_path_is_named_up_to_its_first_glob(path: str, name: str) -> None:
     assert [(each.id.namespace, each.id.name) for each in described] == [("file", name)]
 
 
-def test_a_password_in_a_processors_query_is_not_shown(tmp_path: Path) -> None:
+def test_a_password_in_a_processors_query_or_the_description_is_not_shown(tmp_path: Path) -> None:
     (file := tmp_path / "p.yaml").write_text(
-        "name: p\nnamespace: n\ninput: {file: {paths: [a.csv], format: csv}}\noutput: {stdout: {}}\n"
-        "pipeline: {processors: [{sql: \"SELECT 'https://ann:s3cret@host/a' AS source, * FROM input\"}]}\n"
+        "name: p\nnamespace: n\ndescription: see https://ann:s3cret@wiki/p\n"
+        "input: {file: {paths: [a.csv], format: csv}}\noutput: {stdout: {}}\n"
+        "pipeline: {processors: [{sql: \"SELECT 'https://ann:s3cret@host/a' AS source,"
+        " aes_decrypt(a, 's3cret') FROM input\"}]}\n"
     )
 
     job = job_of(load_pipeline(file))
 
     assert job.facets is not None
-    assert job.facets["sql"].query == "SELECT 'https://host/a' AS source, * FROM input"  # type: ignore[attr-defined]
+    sql, documentation = job.facets["sql"], job.facets["documentation"]
+    assert sql.query == "SELECT 'https://host/a' AS source, aes_decrypt(a, '***') FROM input"  # type: ignore[attr-defined]
+    assert documentation.description == "see https://wiki/p"  # type: ignore[attr-defined]
 
 
 def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> None:

@@ -27,6 +27,7 @@ from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
 from headwater.model.credentials import without_secrets
 from headwater.model.names import DatasetId, JobId
+from headwater.model.sql_secrets import sql_without_secrets
 from headwater.sql.label import Label
 from headwater.sql.transformations import Transformation
 
@@ -90,7 +91,7 @@ def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: 
 
 def _query(time: datetime, file: Dashboards, asked: AnalysedQuery) -> bytes:
     label = file.label(asked.dashboard, asked.query.name)
-    sql = sql_job.SQLJobFacet(query=without_secrets(asked.query.sql), dialect=file.dialect)
+    sql = sql_job.SQLJobFacet(query=sql_without_secrets(asked.query.sql, file.dialect), dialect=file.dialect)
     if asked.statement is None:
         return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
     named = partial(dataset, file)

@@ -17,6 +17,7 @@ from openlineage.client.facet_v2 import (
 from headwater.model.build import HeadwaterPipelineFacet
 from headwater.model.credentials import without_secrets
 from headwater.model.producer import VERSION
+from headwater.model.sql_secrets import sql_without_secrets
 from headwater.pipeline.spec import PipelineSpec, SqlProcessor
 
 _ENGINE: Final = "spark"
@@ -33,9 +34,9 @@ def job_of(spec: PipelineSpec) -> Job:
     }
     queries = [step.does.query.strip() for step in spec.processors if isinstance(step.does, SqlProcessor)]
     if queries:
-        facets["sql"] = sql_job.SQLJobFacet(query=without_secrets(";\n".join(queries)), dialect=_ENGINE)
+        facets["sql"] = sql_job.SQLJobFacet(query=sql_without_secrets(";\n".join(queries), _ENGINE), dialect=_ENGINE)
     if spec.description:
-        facets["documentation"] = documentation_job.DocumentationJobFacet(description=spec.description)
+        facets["documentation"] = documentation_job.DocumentationJobFacet(description=without_secrets(spec.description))
     if spec.owners:
         facets["ownership"] = ownership_job.OwnershipJobFacet(
             owners=[ownership_job.Owner(name=owner) for owner in spec.owners]
