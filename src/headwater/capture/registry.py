@@ -1,11 +1,13 @@
 """Watches a schema registry: every version of every subject as a dataset event, with the changes since the last one.
 
 The subject `TOPIC-value` is the schema of the topic's values, and so of the dataset `kafka://host:port` / `TOPIC`.
-Other subjects (keys, records by their own name) cannot be assigned to a dataset.
+Other subjects (of keys, of records by their own name, of another context of the registry, as `:.far:TOPIC-value`)
+cannot be assigned to a dataset.
 """
 
 import hashlib
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +29,8 @@ from headwater.model.slim import Facet, dataset_event, own_facet
 log = logging.getLogger(__name__)
 
 _OF_VALUES: Final = "-value"
+_OF_TOPIC: Final = re.compile(rf"[A-Za-z0-9._-]+{_OF_VALUES}")
+"""A subject of a topic's values: Kafka allows no other characters in a topic's name."""
 _SETTLE_S: Final = 30.0
 _COMPARE_EVERY_S: Final = 60.0
 """How often reported versions are compared with the registry's, at one more request for each subject."""
@@ -91,7 +95,7 @@ class RegistryWatcher:
         is_comparing = self._clock() >= self._compare_at_s
         try:
             for subject in self._registry.subjects():
-                if subject.endswith(_OF_VALUES):
+                if _OF_TOPIC.fullmatch(subject):
                     try:
                         for each in self._new_versions(subject, is_comparing=is_comparing):
                             reported.append(each)

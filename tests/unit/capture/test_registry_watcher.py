@@ -137,6 +137,16 @@ def test_a_subject_that_references_a_missing_schema_is_named(watch: Callable[[Su
     assert watched.reported == [("b-value", 1)]
 
 
+def test_subjects_of_keys_records_and_other_contexts_are_of_no_topic(watch: Callable[[Subjects], Watched]) -> None:
+    watched = watch(Subjects(a={1: avro("x")}))
+    others = ("a-key", "com.example.Order", ":.far:b-value", "-value")
+    watched.subjects.versions |= {other: {1: avro("y")} for other in others}
+
+    watched.poll()
+
+    assert watched.reported == [("a-value", 1)]
+
+
 def test_versions_whose_events_were_not_delivered_are_reported_again_after_a_restart(
     watch: Callable[[Subjects], Watched],
 ) -> None:
