@@ -25,25 +25,31 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
     """Rewrite `IDENTIFIER('sales.orders')` and Snowflake's `TABLE('sales.orders')` to `sales.orders`.
 
     What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name, and a
-    table behind a database link (`orders@far`) a table without one. An array in FROM becomes UNNEST.
+    table that is not the database's own (behind a link, `orders@far`, or temporary, `#orders`) one without a name. An
+    array in FROM becomes UNNEST.
 
     Raises:
         SqlglotError: a text is not a name.
     """
-    if dialect == "oracle":
-        _unname_linked_tables(tree)
+    _unname_other_tables(tree, dialect)
     if dialect in _WITH_ARRAYS_IN_FROM:
         _unnest_outer_arrays(tree)
     if dialect in _WITH_IDENTIFIER_CLAUSES:
         _name_identifier_clauses(tree, dialect)
 
 
-def _unname_linked_tables(tree: exp.Expr) -> None:
+def _unname_other_tables(tree: exp.Expr, dialect: str) -> None:
     for table in tree.find_all(exp.Table):
-        if any(_LINK in part.name and not part.args.get("quoted") for part in table.parts):
-            for part in ("db", "catalog"):
-                table.set(part, None)
-            table.set("this", exp.Var(this=_LINK))
+        if any(_is_elsewhere(part, dialect) for part in table.parts):
+            table.set("this", exp.Var(this=table.name))
+            table.set("db", None)
+            table.set("catalog", None)
+
+
+def _is_elsewhere(part: exp.Expr, dialect: str) -> bool:
+    """Whether it names Oracle's database link, or a temporary table of SQL Server."""
+    is_linked = dialect == "oracle" and _LINK in part.name and not part.args.get("quoted")
+    return is_linked or any(part.args.get(kind) for kind in ("temporary", "global_"))
 
 
 def _unnest_outer_arrays(tree: exp.Expr) -> None:

@@ -807,6 +807,8 @@ def test_a_column_of_a_table_function_is_a_gap() -> None:
         ("databricks", "SELECT country FROM suppliers, range(3)", ()),
         ("oracle", "SELECT s.country, o.price FROM suppliers s, orders@far.example o", ("*", "PRICE")),
         ("oracle", 'SELECT country FROM "sup@pliers"', ()),
+        ("tsql", "SELECT country FROM sup@pliers", ()),
+        ("tsql", "SELECT s.country, o.price, g.hour FROM suppliers s, #orders o, ##g AS g", ("*", "hour", "price")),
         ("trino", "SELECT country FROM suppliers, TABLE(sequence(1, 3))", ()),
         ("tsql", "SELECT s.country FROM suppliers AS s, OPENJSON('[1]') AS o, STRING_SPLIT('a,b', ',') AS p", ()),
         ("snowflake", "SELECT s.country FROM suppliers AS s, TABLE(own_split(s.supplier)) AS o", ()),
