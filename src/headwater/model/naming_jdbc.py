@@ -70,7 +70,7 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     Raises:
         InvalidNameError: the URL's host or database cannot be read, or `table` is no identifier.
     """
-    found = _JDBC.fullmatch(_WRAPPING.sub("jdbc:", url, count=1))
+    found = _JDBC.fullmatch(unwrapped(url))
     if found is None:
         raise InvalidNameError("url: expected jdbc:KIND:…")
     kind, rest = found["kind"].lower(), found["rest"]
@@ -82,6 +82,15 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     if dialect := _DIALECTS.get(kind):
         return _on_server(dialect, rest, options, table)
     return _elsewhere(kind, rest, options, table)
+
+
+def unwrapped(url: str) -> str:
+    """The JDBC URL of the database's own driver, if another driver wraps that one.
+
+    >>> unwrapped("jdbc:p6spy:mysql://db/shop"), unwrapped("jdbc:mysql://db/shop")
+    ('jdbc:mysql://db/shop', 'jdbc:mysql://db/shop')
+    """
+    return _WRAPPING.sub("jdbc:", url, count=1)
 
 
 def quoted(*names: str) -> str:

@@ -6,11 +6,15 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from headwater.model.naming_jdbc import unwrapped
 from headwater.sql.flat import is_local_name, query_tables_after_in
 from headwater.sql.identifiers import has_unnamed_sources, name_identifiers
 from headwater.sql.reading import dialect_named
 
-_DIALECTS: Final = {"hive2": "hive", "mariadb": "mysql", "postgresql": "postgres", "sqlserver": "tsql"}
+_DIALECTS: Final = {
+    **{"awsathena": "athena", "ch": "clickhouse", "exa": "exasol", "hive2": "hive", "impala": "hive"},
+    **{"mariadb": "mysql", "memsql": "singlestore", "postgresql": "postgres", "sqlserver": "tsql"},
+}
 """The dialects of databases to which sqlglot gives another name than JDBC."""
 
 
@@ -58,7 +62,7 @@ def _stored_in(parsed: exp.Expr, dialect: str) -> list[str]:
 
 def _dialect_at(url: str) -> str:
     """The dialect, by sqlglot's name; empty for its own, if it does not know the database."""
-    kind = url.partition(":")[2].partition(":")[0].lower()
+    kind = unwrapped(url).partition(":")[2].partition(":")[0].lower()
     name = _DIALECTS.get(kind, kind)
     return name if name in Dialect.classes else ""
 
