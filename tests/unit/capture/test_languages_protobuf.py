@@ -163,8 +163,8 @@ def test_types_of_other_subjects_are_read_and_well_known_types_are_named() -> No
         import "google/protobuf/timestamp.proto";
         message Order {
           shop.Money price = 1;
-          google.protobuf.Timestamp at = 2;
-          google.protobuf.Int64Value count = 3;
+          .google.protobuf.Timestamp at = 2;
+          .google.protobuf.Int64Value count = 3;
         }
     """
 
