@@ -10,7 +10,13 @@ from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
 
 from headwater.sql.flat import column_spelling
-from headwater.sql.names import alias_rules, mark, name_by_position, rename_in_subqueries
+from headwater.sql.names import (
+    alias_rules,
+    drop_positions_in_stars,
+    mark,
+    name_by_position,
+    rename_in_subqueries,
+)
 from headwater.sql.outputs import NOTHING, Inputs, OutputColumn, QueryLineage, merged
 from headwater.sql.query_lineage import Context, TableColumns, query_lineage
 from headwater.sql.reading import LOCAL_BOUNDS, Bounds, Parsed, Parts, UnreadableSqlError, parsed, sqlglot_errors_as
@@ -124,6 +130,7 @@ class _Analysis:
         schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in spelled.items()}
         tables = {name: TableColumns([*columns.values()]) for name, columns in spelled.items()}
         marked = query.copy()
+        drop_positions_in_stars(marked, {name for name, columns in self.spelled.items() if not columns})
         name_by_position(marked, self.dialect)
         rename_in_subqueries(marked)
         mark(marked)

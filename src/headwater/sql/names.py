@@ -5,7 +5,7 @@ referenced by position. So `mark` records this first, in the tree itself.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
@@ -82,6 +82,27 @@ def name_by_position(query: exp.Expr, dialect: str) -> None:
                 break
             if not item.alias and not isinstance(item.unnest(), exp.Column | exp.Dot | exp.Aliases):
                 item.replace(exp.alias_(item.copy(), f"_col{at}", quoted=True))
+
+
+def drop_positions_in_stars(query: exp.Expr, unknown: Container[str]) -> None:
+    """Drop positions next to a star over a table of unknown columns from GROUP BY and ORDER BY: sqlglot refuses them.
+
+    What they stand for is unknown, and the star is a gap anyway.
+    """
+    for select in query.find_all(exp.Select):
+        sources = (select.args.get("from_"), *(select.args.get("joins") or ()))
+        tables = [source.this for source in sources if source is not None and isinstance(source.this, exp.Table)]
+        if not any(item.is_star for item in select.expressions) or not any(each.name in unknown for each in tables):
+            continue
+        for name in ("group", "order"):
+            if (clause := select.args.get(name)) is not None and any(map(_is_position, clause.expressions)):
+                clause.set("expressions", [each for each in clause.expressions if not _is_position(each)])
+                select.set(name, clause if clause.expressions else None)
+
+
+def _is_position(item: exp.Expr) -> bool:
+    number = item.this if isinstance(item, exp.Ordered) else item
+    return isinstance(number, exp.Literal) and bool(number.is_int)
 
 
 def rename_in_subqueries(query: exp.Expr) -> None:

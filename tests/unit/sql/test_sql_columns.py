@@ -783,6 +783,15 @@ def test_a_star_over_an_unknown_table_is_a_gap() -> None:
     assert lineage("SELECT * FROM lake.sales.unknown").gaps == ("*",)
 
 
+@pytest.mark.parametrize("clauses", ["ORDER BY 1", "GROUP BY 1, 2 ORDER BY 2 DESC", "ORDER BY hour, 7"])
+def test_positions_in_a_star_over_an_unknown_table_hide_no_table(clauses: str) -> None:
+    result = lineage(f"SELECT * FROM lake.sales.unknown {clauses}")
+
+    assert result.reads == (("lake", "sales", "unknown"),)
+    assert result.gaps == ("*",)
+    assert columns(result)["*"] == (["unknown.hour SORT"] if "hour" in clauses else [])
+
+
 def test_a_column_of_a_table_function_is_a_gap() -> None:
     assert lineage("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("*", "price")
 
