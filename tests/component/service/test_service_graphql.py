@@ -1,6 +1,7 @@
 """GraphQL in Marquez's schema: a query gets what it names, and no query can do harm."""
 
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,18 @@ def test_an_event_of_type_other_during_a_run_is_not_a_state(client: TestClient) 
 
     states_of_run = [each["state"] for each in data["currentVersion"]["latestRun"]["states"]]
     assert states_of_run == ["COMPLETED", "RUNNING", "NEW"]
+
+
+@pytest.mark.parametrize("kinds", [*permutations(["OTHER", "START", "COMPLETE"])], ids=" ".join)
+def test_states_of_one_moment_are_in_the_same_order_however_they_arrived(
+    client: TestClient, kinds: tuple[str, ...]
+) -> None:
+    post(client, *(run("quick", kind, 31, job={"namespace": "etl", "name": "quick"}) for kind in kinds))
+
+    data = ask_for(client, '{ job(namespace: "etl", name: "quick") { versions { latestRun { states { state } } } } }')
+
+    states = [each["state"] for each in data["job"]["versions"][0]["latestRun"]["states"]]
+    assert states == ["COMPLETED", "RUNNING", "NEW"]
 
 
 def test_lineage_from_a_job_answers_the_query_of_marquez_pages(client: TestClient) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from graphql import GraphQLResolveInfo
 
 from headwater.model.events import Direction
+from headwater.model.facts import STATE_RANK
 from headwater.model.names import DatasetId, JobId
 from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
@@ -17,6 +18,7 @@ from headwater.service.knowledge.versions import current_shape, shape_uuid
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.runs import last_observed_us
 from headwater.service.views.tags import tags_of
+from headwater.store.log_reader import ReportedState
 
 Link = Callable[..., Any]
 """A field's resolver: called with the query, the object's key, and the arguments by name."""
@@ -151,14 +153,18 @@ def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
-    """The changes of state that events reported, newest first by event time.
+    """The changes of state that events reported, newest first; of one time, an end is newer than a start.
 
     A run is new until something else is told of it: an event of type OTHER that comes later says more, and no state.
     """
-    told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: -each.event_us)
+    told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=_order_of_states, reverse=True)
     changes = [each for number, each in enumerate(told, 1) if each.event_type != "OTHER" or number == len(told)]
     known = [(STATE_OF_EVENT[each.event_type], each.event_us) for each in changes]
     return [objects.state(ask, run, state, at_us) for state, at_us in known]
+
+
+def _order_of_states(told: ReportedState) -> tuple[int, int, bytes]:
+    return told.event_us, STATE_RANK[told.event_type], told.digest
 
 
 def _start_state(ask: Ask, run: KnownRun) -> Node | None:
