@@ -97,6 +97,31 @@ def test_search_can_sort_by_time_newest_first(client: TestClient) -> None:
     assert [hit["name"] for hit in hits] == ["a", "c", "b"]
 
 
+@pytest.mark.parametrize("sort", ["NAME", "UPDATE_AT"])
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ("before=2026-05-22", {"day_before"}),
+        ("after=2026-05-22", {"midnight", "same_day", "next_midnight"}),
+        ("after=2026-05-22&before=2026-05-23", {"midnight", "same_day"}),
+    ],
+)
+def test_search_finds_what_was_last_heard_of_from_a_day_on_and_before_another(
+    client: TestClient, sort: str, bounds: str, expected: set[str]
+) -> None:
+    times = {
+        "day_before": "2026-05-21T23:59:59.999Z",
+        "midnight": "2026-05-22T00:00:00Z",
+        "same_day": "2026-05-22T23:59:59Z",
+        "next_midnight": "2026-05-23T00:00:00Z",
+    }
+    post(client, *(event(eventTime=at, run={"runId": name}, job=job(name)) for name, at in times.items()))
+
+    found = get(client, f"/api/v1/search?q=&sort={sort}&{bounds}")
+
+    assert {hit["name"] for hit in found["results"]} == expected
+
+
 def test_namespaces_are_those_of_jobs_datasets_and_their_other_names(client: TestClient) -> None:
     link = symlinks(("glue", "t"))
     post(client, event(inputs=[dataset("t", "s3://b/c", symlinks=link)]))

@@ -17,14 +17,16 @@ Match = Literal["PART", "NAME"]
 
 
 class Query(NamedTuple):
-    """What to search for; None means any. Times in microseconds since 1970, both exclusive."""
+    """What to search for; None means any. Times in microseconds since 1970."""
 
     text: str
     kind: Kind | None
     namespace: str | None
     order: Order
     before_us: int | None = None
+    """Exclusive."""
     after_us: int | None = None
+    """Inclusive."""
     sees: Callable[[str], bool] | None = None
     """Which namespaces may be named; None: all."""
     match: Match = "PART"
@@ -104,7 +106,7 @@ def _updated_us(knowledge: Knowledge, hit: _Found) -> int:
 
 def _is_within(updated_us: int, query: Query) -> bool:
     is_before = query.before_us is None or updated_us < query.before_us
-    return is_before and (query.after_us is None or updated_us > query.after_us)
+    return is_before and (query.after_us is None or updated_us >= query.after_us)
 
 
 def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
