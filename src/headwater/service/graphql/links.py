@@ -187,13 +187,11 @@ def _namespaces_of(ask: Ask, owner: str) -> list[Node]:
 
 
 def _jobs_in(ask: Ask, name: str) -> list[Node]:
-    known = [job for job in ask.knowledge.graph.jobs if job.namespace == name and ask.knowledge.is_job(job)]
-    return [objects.job(ask, job) for job in sorted(known)]
+    return [objects.job(ask, job) for job in sorted(ask.knowledge.job_tallies.newest_first(name).page(None))]
 
 
 def _datasets_in(ask: Ask, name: str) -> list[Node]:
-    shown = sorted(each for each in ask.knowledge.graph.shown_datasets() if each.namespace == name)
-    return objects.datasets(ask, shown)
+    return objects.datasets(ask, ask.knowledge.dataset_tallies.by_name(name).page(None))
 
 
 LINKS: Final[Mapping[tuple[str, str], Link]] = {
