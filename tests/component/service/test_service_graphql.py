@@ -15,6 +15,7 @@ PATH = "/api/v1-beta/graphql"
 RUN = "0198f7d0-0000-7000-8000-000000000001"
 NEXT = "0198f7d0-0000-7000-8000-000000000002"
 SOURCE = facet(name="pg", uri="postgres://db:5432")
+STREAMING = facet(processingType="STREAMING", integration="FLINK")
 
 
 @pytest.fixture
@@ -58,6 +59,7 @@ def test_a_dataset_has_its_columns_and_versions(client: TestClient) -> None:
     assert data["fields"] == [{"name": name, "type": "int", "dataset": {"name": "orders"}} for name in ("id", "price")]
     assert data["versions"] == [{"version": data["currentVersion"]["version"]}]
     assert data["currentVersion"]["fields"] == [{"name": "id"}, {"name": "price"}]
+    assert data["currentVersion"]["run"] is None  # a reader reported it
     assert data["source"] == {"name": "default"}
     assert data["namespace"] == {"name": "lake", "currentOwner": {"name": "anonymous"}}
 
@@ -137,16 +139,19 @@ def test_lists_are_paged(client: TestClient) -> None:
     data = ask_for(
         client,
         "{ datasets { name jobVersionAsInput { job { name } } jobVersionAsOutput { job { name } } } jobs { name } "
-        'second: datasets(limit: 1, offset: 1) { name } namespace(name: "etl") { jobs { name } datasets { name } } }',
+        "second: datasets(limit: 1, offset: 1) { name } none: datasets(limit: 0) { name } "
+        'namespace(name: "etl") { jobs { name } datasets { name } } lake: namespace(name: "lake") '
+        "{ jobs { name } datasets { name } } }",
     )
 
     assert data["datasets"] == [
         {"name": "mart", "jobVersionAsInput": [], "jobVersionAsOutput": [{"job": {"name": "mart"}}]},
         {"name": "orders", "jobVersionAsInput": [{"job": {"name": "mart"}}], "jobVersionAsOutput": []},
     ]
-    assert data["second"] == [{"name": "orders"}]
+    assert (data["second"], data["none"]) == ([{"name": "orders"}], [])
     assert data["jobs"] == [{"name": "report"}, {"name": "mart"}]
     assert data["namespace"] == {"jobs": [{"name": "mart"}, {"name": "report"}], "datasets": []}
+    assert data["lake"] == {"jobs": [], "datasets": [{"name": "mart"}, {"name": "orders"}]}
 
 
 def test_tags_and_owners_are_shown(client: TestClient) -> None:
@@ -180,6 +185,19 @@ def test_a_dataset_tagged_under_several_of_its_names_is_listed_once(client: Test
     )["dataset"]["tags"]
 
     assert tag == {"datasets": [{"name": "orders"}], "fields": [{"name": "price", "dataset": {"name": "orders"}}]}
+
+
+def test_a_tag_does_not_list_what_is_deleted(client: TestClient) -> None:
+    for name, column in (("orders", "price"), ("mart", "total")):
+        client.post(f"/api/v1/namespaces/lake/datasets/{name}/tags/GOLD")
+        client.post(f"/api/v1/namespaces/lake/datasets/{name}/fields/{column}/tags/GOLD")
+    client.delete("/api/v1/namespaces/lake/datasets/mart")
+
+    (tag,) = ask_for(
+        client, '{ dataset(namespace: "lake", name: "orders") { tags { datasets { name } fields { name } } } }'
+    )["dataset"]["tags"]
+
+    assert tag == {"datasets": [{"name": "orders"}], "fields": [{"name": "price"}]}
 
 
 def test_something_unknown_or_deleted_is_null(client: TestClient) -> None:
@@ -292,6 +310,59 @@ def test_the_current_of_many_versions_is_found_without_loading_all(
     assert "more than 50 objects" in all_versions["errors"][0]["message"]
 
 
+def test_a_job_with_more_versions_than_a_query_may_reach_shows_its_current_one(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask, "MAX_OBJECTS", 20)
+    daily = [dataset(f"day {day}") for day in range(30)]
+    for second, part in enumerate(daily, 10):
+        post(client, run(f"run {second}", "COMPLETE", second, inputs=[daily[0]], outputs=[part]))
+
+    version = "{ version latestRun { id jobVersion { version } } }"
+    job = ask_for(client, f'{{ job(namespace: "etl", name: "mart") {{ currentVersion {version} }} }}')["job"]
+    read = ask_for(client, f'{{ dataset(namespace: "lake", name: "day 0") {{ jobVersionAsInput {version} }} }}')
+
+    latest = job["currentVersion"]["latestRun"]
+    assert (latest["id"], latest["jobVersion"]["version"]) == ("run 39", job["currentVersion"]["version"])
+    assert read["dataset"]["jobVersionAsInput"] == [job["currentVersion"]]
+
+
+def test_a_stream_has_a_version_while_it_runs_and_other_jobs_have_none(client: TestClient) -> None:
+    stream = {"namespace": "etl", "name": "stream", "facets": {"jobType": STREAMING}}
+    post(client, run("stream", "RUNNING", 30, job=stream, inputs=[dataset("orders")]))
+    post(client, run("again", "START", 31, inputs=[dataset("orders")]))
+
+    versions = ask_for(
+        client,
+        '{ stream: job(namespace: "etl", name: "stream") '
+        "{ currentVersion { version latestRun { id endState { state } jobVersion { version } } } } "
+        'batch: job(namespace: "etl", name: "mart") { versions { latestRun { id } } } }',
+    )
+
+    current = versions["stream"]["currentVersion"]
+    assert current["latestRun"] == {
+        "id": "stream",
+        "endState": None,
+        "jobVersion": {"version": current["version"]},
+    }
+    assert versions["batch"] == {"versions": [{"latestRun": {"id": RUN}}]}
+
+
+def test_a_run_that_only_reported_its_end_has_no_start(client: TestClient) -> None:
+    post(client, run("ended", "FAIL", 30, job={"namespace": "etl", "name": "ended"}))
+
+    job = ask_for(
+        client,
+        '{ job(namespace: "etl", name: "ended") { currentVersion { latestRun '
+        "{ startState { state } endState { state transitionedAt } } } } }",
+    )["job"]
+
+    assert job["currentVersion"]["latestRun"] == {
+        "startState": None,
+        "endState": {"state": "FAILED", "transitionedAt": "2026-05-22T14:23:30.000Z"},
+    }
+
+
 def test_a_run_has_the_version_of_its_time_even_if_the_dataset_went_back_to_it_later(
     client: TestClient,
 ) -> None:
@@ -337,14 +408,16 @@ def test_a_column_has_the_times_of_the_versions_that_added_and_changed_it(client
 
     data = ask_for(
         client,
-        '{ dataset(namespace: "lake", name: "table") { fields { name createdAt updatedAt } '
+        '{ dataset(namespace: "lake", name: "table") { fields { name createdAt updatedAt versions { createdAt } } '
         "versions { fields { name createdAt updatedAt } } } }",
     )["dataset"]
+    versions = {each["name"]: [at["createdAt"][17:19] for at in each.pop("versions")] for each in data["fields"]}
 
     times = {each["name"]: (each["createdAt"][17:19], each["updatedAt"][17:19]) for each in data["fields"]}
     assert times == {"a": ("30", "30"), "gone": ("30", "32"), "typed": ("30", "31"), "new": ("31", "31")}
     of_versions = [each for version in data["versions"] for each in version["fields"]]
     assert all(each in data["fields"] for each in of_versions)
+    assert (versions["gone"], versions["new"]) == (["32", "30"], ["32", "31"])
 
 
 def test_an_internal_error_of_a_field_is_logged_and_not_shown(

@@ -160,6 +160,7 @@ def test_a_stream_has_a_version_while_it_runs(client: TestClient) -> None:
     post(client, run(MART, "mart", 30, "RUNNING", inputs=[dataset("orders")], outputs=[dataset("mart")]))
     newest, before = get(client, f"{job}/versions")["versions"]
     assert (newest["latestRun"]["id"], newest["latestRun"]["state"]) == (MART, "RUNNING")
+    assert newest["latestRun"]["jobVersion"] == newest["id"]
     assert [each["name"] for each in (*newest["inputs"], *newest["outputs"])] == ["orders", "mart"]
     assert get(client, job)["currentVersion"] == newest["version"]
     assert before == version

@@ -1,7 +1,6 @@
 """The fields that lead from one object to others; all other fields are members of the object's shape."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
@@ -67,7 +66,7 @@ def _current_version(ask: Ask, name: DatasetId) -> Node | None:
 
 def _newest_versions(ask: Ask, jobs: Iterable[JobId]) -> list[Node]:
     known = (job for job in sorted(jobs) if ask.knowledge.is_job(job))
-    return [node for job in known for node in islice(objects.all_job_versions(ask, job), 1)]
+    return [node for job in known for node in objects.versions_of_job(ask, job, limit=1)]
 
 
 def _tags(ask: Ask, words: Sequence[str]) -> list[Node]:
@@ -120,7 +119,7 @@ def _datasets_of_source(ask: Ask, name: str) -> list[Node]:
 
 
 def _current_job_version(ask: Ask, job: JobId) -> Node | None:
-    return next(iter(objects.all_job_versions(ask, job)), None)
+    return next(iter(objects.versions_of_job(ask, job, limit=1)), None)
 
 
 def _latest_run(ask: Ask, version: JobVersionId) -> Node | None:
@@ -133,12 +132,11 @@ def _ends(ask: Ask, names: Iterable[shapes.Name]) -> list[Node]:
 
 
 def _version_of_run(ask: Ask, run: KnownRun) -> Node | None:
-    if run.ended_us is None or not ask.knowledge.is_job(run.job):
+    if not ask.knowledge.is_job(run.job):
         return None
     node = objects.run(ask, run.run_id)
     version = None if node is None else node.shape["jobVersion"]
-    known = () if version is None else objects.all_job_versions(ask, run.job)
-    return next((each for each in known if version is not None and each.shape["version"] == version["version"]), None)
+    return None if version is None else objects.job_version_with(ask, run.job, version["version"])
 
 
 def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
@@ -229,7 +227,7 @@ LINKS: Final[Mapping[tuple[str, str], Link]] = {
     ("DatasetVersion", "dataset"): lambda ask, version: objects.dataset(ask, version.dataset),
     ("DatasetVersion", "fields"): lambda ask, each: objects.fields(ask, each.dataset, objects.columns(ask, each)),
     ("DatasetVersion", "run"): _run_of_version,
-    ("Job", "versions"): objects.all_job_versions,
+    ("Job", "versions"): objects.versions_of_job,
     ("Job", "namespace"): lambda ask, job: objects.namespace(ask, job.namespace),
     ("Job", "currentVersion"): _current_job_version,
     ("JobVersion", "latestRun"): _latest_run,

@@ -14,7 +14,7 @@ from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.versions import DatasetVersion, shape_uuid
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_core
-from headwater.service.views.jobs import job_core, job_versions
+from headwater.service.views.jobs import job_core, job_version_shape, job_versions
 from headwater.service.views.namespaces import namespace as namespace_shape
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tag_shape, tagged
@@ -96,10 +96,21 @@ def job(ask: Ask, name: JobId) -> Node:
     return ask.node(name, lambda: job_core(ask.knowledge, name, None))
 
 
-def all_job_versions(ask: Ask, name: JobId) -> list[Node]:
+def versions_of_job(ask: Ask, name: JobId, *, limit: int = _ALL) -> list[Node]:
     """The versions of a job, newest first."""
-    known = job_versions(ask.knowledge, name, _ALL, 0)["versions"]
-    return [ask.node(JobVersionId(name, each), partial(_job_version, each)) for each in known]
+    return [_version_of_job(ask, name, each) for each in job_versions(ask.knowledge, name, limit, 0)["versions"]]
+
+
+def job_version_with(ask: Ask, name: JobId, uuid: str) -> Node | None:
+    """The version of a job with that UUID, or None."""
+    try:
+        return _version_of_job(ask, name, job_version_shape(ask.knowledge, name, uuid))
+    except NotFoundError:
+        return None
+
+
+def _version_of_job(ask: Ask, name: JobId, known: shapes.JobVersion) -> Node:
+    return ask.node(JobVersionId(name, known), partial(_job_version, known))
 
 
 def _job_version(known: shapes.JobVersion) -> Mapping[str, Any]:

@@ -15,10 +15,10 @@ import orjson
 from headwater.errors import NotFoundError
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
-from headwater.graph.records import RunEnd
+from headwater.graph.records import Run, RunEnd
 from headwater.model.events import Direction, Stamp
 from headwater.model.facets.own import DeclaredFacet
-from headwater.model.facts import SHAPE_PARTS, TERMINAL_STATES, DeclaredShape, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, TERMINAL_STATES, DeclaredShape, RunTimes, ShapePart, Stamped
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
@@ -74,17 +74,30 @@ class Giving(NamedTuple):
 
 
 def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[Giving]:
-    """The runs that define versions of the job, newest first: those that have ended.
-
-    The run of a stream may never end; it defines one with its first input or output.
-    """
-    is_stream, records = job_type(knowledge, job) == STREAM, knowledge.graph.runs
+    """The runs that define versions of the job, newest first."""
+    is_stream = job_type(knowledge, job) == STREAM
     for run_id in knowledge.activity(job).runs:
-        run = records.get(run_id)
-        if run is not None and run.times is not None:  # else it has no events of its own
-            *_, event_type = run.times.state
-            if event_type in TERMINAL_STATES or (is_stream and run.observed):
-                yield Giving(run_id, run.times.seen, run.observed)
+        run = knowledge.graph.runs.get(run_id)
+        if run is not None and run.times is not None and _gives_version(run, run.times, is_stream=is_stream):
+            yield Giving(run_id, run.times.seen, run.observed)
+
+
+def version_given_by(knowledge: Knowledge, run_id: str, job: JobId) -> UUID | None:
+    """The version of the job that its run defines; None if it defines none."""
+    run = knowledge.graph.runs.get(run_id)
+    is_stream = job_type(knowledge, job) == STREAM
+    if run is None or run.times is None or not _gives_version(run, run.times, is_stream=is_stream):
+        return None
+    return job_version(knowledge.graph, job, run.observed)
+
+
+def _gives_version(run: Run, times: RunTimes, *, is_stream: bool) -> bool:
+    """Whether a run has ended; the run of a stream may never end, and defines a version with its first input or output.
+
+    A run without events of its own defines none.
+    """
+    *_, event_type = times.state
+    return event_type in TERMINAL_STATES or (is_stream and bool(run.observed))
 
 
 def newest_giving_version(knowledge: Knowledge, job: JobId) -> str | None:

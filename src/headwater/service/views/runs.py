@@ -27,7 +27,7 @@ from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.versions import job_version, shape_at, shape_uuid
+from headwater.service.knowledge.versions import shape_at, shape_uuid, version_given_by
 from headwater.service.past.older_facets import newest_job_facets
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.names import facets_of, mended_shape, name_of
@@ -217,9 +217,9 @@ def _arguments(read: Mapping[str, object]) -> dict[str, str]:
 
 
 def _job_version(knowledge: Knowledge, run: KnownRun) -> shapes.Versioned | None:
-    if run.ended_us is None:
+    version = version_given_by(knowledge, run.run_id, run.job)
+    if version is None:
         return None
-    version = job_version(knowledge.graph, run.job, knowledge.graph.runs[run.run_id].observed)
     return shapes.Versioned(namespace=run.job.namespace, name=run.job.name, version=str(version))
 
 
