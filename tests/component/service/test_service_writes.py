@@ -333,6 +333,28 @@ def test_putting_a_dataset_with_a_run_id_makes_it_an_output_of_the_run(client: T
     assert job["outputs"] == [{"namespace": "team", "name": "t"}]
 
 
+def test_putting_a_job_with_a_run_id_adds_its_inputs_and_outputs_to_those_of_the_run(client: TestClient) -> None:
+    for name in ("in", "out"):
+        put(client, f"{TEAM}/datasets/{name}", **TABLE)
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+    ends = {side: [{"namespace": "team", "name": name}] for side, name in (("inputs", "in"), ("outputs", "out"))}
+
+    put(client, f"{TEAM}/jobs/j", type="BATCH", **ends, runId=RUN)
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+    met = (run["inputDatasetVersions"], run["outputDatasetVersions"])
+    assert [[each["datasetVersionId"]["name"] for each in side] for side in met] == [["in"], ["out"]]
+
+
+def test_a_run_can_be_created_of_a_job_that_only_runs_reported(client: TestClient) -> None:
+    post(client, event(job={"namespace": "team", "name": "reported"}, inputs=[dataset("t", "team")]))
+
+    created = create_run(client, "reported")
+
+    assert (created["state"], created["inputDatasetVersions"]) == ("NEW", [])
+
+
 def test_arguments_of_a_run_that_are_not_strings_become_strings(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[], outputs=[])
 
