@@ -106,6 +106,48 @@ PASTS: dict[str, tuple[list[Body], tuple[str, str]]] = {
         ],
         (A, "stream"),
     ),
+    "the last of several jobs to write it": (
+        [
+            run(B, "load", 1, writes={}),
+            run(A, "compact", 2, writes={}),
+            run(READER, "mart", 4, reads={}),
+        ],
+        (A, "time"),
+    ),
+    "a run that ended last, though others began after it": (
+        [
+            run(A, "load", 1, "START"),
+            run(B, "load", 2, writes={}),
+            run(A, "load", 3, writes={}),
+            run(READER, "mart", 4, reads={}),
+        ],
+        (A, "time"),
+    ),
+    "another began before it was read and ended after that": (
+        [
+            run(A, "load", 1, writes={}),
+            run(B, "load", 2, "START"),
+            run(READER, "mart", 4, reads={}),
+            run(B, "load", 9, writes={}),
+        ],
+        (A, "time"),
+    ),
+    "a stream that still wrote after another job had": (
+        [
+            run(A, "load", 1, "START", facets=STREAM, writes={}),
+            run(B, "compact", 3, writes={}),
+            run(READER, "mart", 4, reads={}),
+        ],
+        (A, "stream"),
+    ),
+    "a run that ended in the moment when the reader began": (
+        [
+            run(A, "load", 1, writes={}),
+            run(B, "load", 4, writes={}),
+            run(READER, "mart", 4, reads={}),
+        ],
+        (B, "time"),
+    ),
     "a stream reads what was there last, and what was written after it began": (
         [
             run(READER, "mart", 1, "START", facets=STREAM, reads=version("v1")),
@@ -168,6 +210,17 @@ def test_a_failed_run_is_not_the_writer(client: TestClient) -> None:
 
     assert producer(client) == A
     assert (A, "time") in writers(client)
+
+
+def test_a_stream_is_not_the_writer_of_what_it_read(client: TestClient) -> None:
+    post(
+        client,
+        run(A, "load", 1, writes={}),
+        run(READER, "dedupe", 2, "START", facets=STREAM, reads={}, writes={}),
+        run(READER, "dedupe", 4, "RUNNING", facets=STREAM, reads={}, writes={}),
+    )
+
+    assert producer(client) == A
 
 
 def test_an_old_run_keeps_its_writer_however_many_runs_wrote_since(client: TestClient) -> None:
