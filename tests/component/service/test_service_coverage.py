@@ -142,6 +142,51 @@ def test_a_run_is_not_silent_as_long_as_its_child_runs_report(client: TestClient
     assert listed_gaps(ask(client, at="2026-05-22T11:00:01Z", asOf="2026-05-22T10:30:00Z")) == gaps[1:]
 
 
+def test_gaps_that_later_events_close_are_neither_listed_nor_counted_any_more(client: TestClient) -> None:
+    raw, mart = dataset("raw"), dataset("mart")
+    post(client, run_event("COMPLETE", "r1", inputs=[raw, dataset("orders", "")], outputs=[mart]))
+    before = ask(client, at=LATER)
+    made = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "raw", "field": "id"}]}})
+    orders = facet(identifiers=[{"namespace": "lake", "name": "orders", "type": "TABLE"}])
+
+    post(
+        client,
+        run_event(
+            "START",
+            "r1",
+            inputs=[dataset("raw", schema=COLUMNS), dataset("orders", "", symlinks=orders, schema=COLUMNS)],
+            outputs=[dataset("mart", schema=COLUMNS, columnLineage=made)],
+        ),
+    )
+    after = ask(client, at=LATER)
+
+    assert {gap["kind"] for gap in before["gaps"]} == {
+        "quarantined-name",
+        "run-without-start",
+        "edge-without-columns",
+        "dataset-without-schema",
+    }
+    assert (after["gaps"], after["totalCount"]) == ([], 0)
+    assert set(after["total"]["gaps"].values()) == {0}
+    assert after["total"]["runs"] == before["total"]["runs"] == 1
+
+
+def test_a_run_may_be_silent_for_longer_once_another_took_longer(client: TestClient) -> None:
+    def took(run: str, begin: str, end: str) -> None:
+        times = ("START", begin), ("COMPLETE", end)
+        post(client, *(run_event(kind, run, time=f"2026-05-22T{time}:00Z") for kind, time in times))
+
+    took("r1", "00:00", "01:00")
+    post(client, run_event("START", "r2", time="2026-05-22T06:00:00Z"))
+    silent = [("run-without-end", "run:r2", "etl")]
+    assert listed_gaps(ask(client, at="2026-05-22T08:01:00Z")) == silent
+
+    took("r3", "01:00", "03:00")
+
+    assert listed_gaps(ask(client, at="2026-05-22T08:01:00Z")) == []
+    assert listed_gaps(ask(client, at="2026-05-22T10:01:00Z")) == silent
+
+
 def test_how_long_a_run_took_is_counted_from_its_start_and_not_from_when_it_was_created(client: TestClient) -> None:
     times = ("OTHER", "00:00"), ("START", "04:50"), ("COMPLETE", "05:00")
     post(client, *(run_event(kind, "r1", time=f"2026-05-22T{time}:00Z") for kind, time in times))
