@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import AnyNode, ColumnId, JobId, is_uuid, without_column
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, is_uuid, without_column
 
 Json = Any
 
@@ -104,6 +104,11 @@ def _no_owner(_run_id: str) -> Iterable[str]:
     return ()
 
 
+def _no_other_names(_namespace: str, _name: str) -> Iterable[DatasetId]:
+    """Stands for a lookup where every dataset has one name."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Redactor:
     """Redacts answers for one reader."""
@@ -121,6 +126,8 @@ class Redactor:
     """The known job with this name and UUID."""
     owner_of_run: Callable[[str], Iterable[str]] = _no_owner
     """The namespace of a run's job, if known."""
+    other_names: Callable[[str, str], Iterable[DatasetId]] = _no_other_names
+    """The other names of the dataset with this namespace and name: texts about it may contain them."""
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
@@ -191,8 +198,8 @@ class Redactor:
             return
         match value:
             case dict():
-                if (named := _named(value)) and not self.covers(named[0]):
-                    yield named
+                if named := _named(value):
+                    yield from self._hidden_names(named, self.covers)
                 if parent_job := self.hidden_parent_job(value):
                     yield parent_job
                 for key, each in value.items():
@@ -204,6 +211,15 @@ class Redactor:
                     yield from self._hidden_in(each)
             case str() if value.startswith(_NODE_IDS) and (node := self.hidden(value)) is not None:
                 yield without_column(node)
+
+    def _hidden_names(self, named: tuple[str, str], covers: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+        """The hidden ones among all names of a job or dataset; a name that is also the shown one need not be hidden."""
+        namespace, name = named
+        if not covers(namespace):
+            yield named
+        for other in self.other_names(namespace, name):
+            if not covers(other.namespace):
+                yield other.namespace, "" if other.name == name else other.name
 
 
 @dataclass(frozen=True)
@@ -234,10 +250,10 @@ class _AnswerRedactor:
             return self._blank(value, hidden)
         if self.redactor.covers is not None:
             value = self._without_words_of_hidden(value, self.redactor.covers)
-        is_named = _named(value) is not None
+        named = _named(value)
         return {
-            self._key(key, parent): each
-            if is_named and isinstance(each, str) and (key == "namespace" or key in _NAMES)
+            self._key(key, parent): self._own_name(key, each, named)
+            if named is not None and isinstance(each, str) and (key == "namespace" or key in _NAMES)
             else self.seen(self._runs(each) if key in _RUNS and key in self.format.keys else each, key)
             for key, each in value.items()
         }
@@ -250,6 +266,11 @@ class _AnswerRedactor:
             case str() if self.redactor.hides_run(value):
                 return self.redactor.run(value)
         return value
+
+    def _own_name(self, key: str, name: str, named: tuple[str, str]) -> str:
+        """A name of what the reader may know, unchanged; its physical name may be one that they may not know."""
+        is_another = key == "physicalName" and name not in named
+        return self.hidden_words.sub(REDACTED, name) if is_another and self.hidden_words is not None else name
 
     def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
         """Redact texts in an object that belongs to a hidden one: an edge, a source, a summary or a parent job."""

@@ -346,3 +346,41 @@ def test_a_namespace_that_an_operators_rule_forbids_is_in_no_list_also_after_a_r
             holder = caller(admin, "read", scopes=("*",))
 
             assert "payroll" not in holder("GET", "/api/v1/namespaces").text
+
+
+def test_another_name_of_a_dataset_is_hidden_in_texts_about_what_used_it(admin: Caller) -> None:
+    nameless, mine = dataset("t", "", symlinks=alias("hr", "pay")), dataset("mine", "etl", symlinks=alias("hr", "pay"))
+    used = event(
+        run={"runId": "0198f7d0-0000-7000-8000-000000000001"},
+        job={"namespace": "etl", "name": "x"},
+        inputs=[nameless],
+        outputs=[mine],
+    )
+    assert post(admin, used) == [201]
+
+    seen = {
+        scope: caller(admin, "read", scopes=(scope,))("GET", f"/api/v1/jobs/runs/{used['run']['runId']}")
+        for scope in ("etl", "*")
+    }
+
+    (mended,) = seen["*"].json()["mended"]
+    assert mended["what"] == "t, reported without a namespace, is pay in hr"
+    assert seen["etl"].status_code == 200
+    assert "pay" not in seen["etl"].text
+
+
+def test_a_dataset_in_the_past_does_not_tell_the_hidden_name_under_which_it_was_shown(admin: Caller) -> None:
+    linked = dataset("pay", "hr", symlinks=alias("etl", "mine"))
+    assert post(admin, run_of("hr", linked, at="12:00:00"), run_of("etl", dataset("mine", "etl"), at="13:00:00")) == [
+        201,
+        201,
+    ]
+    path = "/api/v1/namespaces/etl/datasets/mine"
+
+    then, hidden_then = (
+        caller(admin, "read", scopes=(scope,))("GET", f"{path}?asOf=2026-05-22T12:30:00Z") for scope in ("*", "etl")
+    )
+
+    assert then.json()["physicalName"] == "pay"
+    assert hidden_then.status_code == 200
+    assert "pay" not in hidden_then.text

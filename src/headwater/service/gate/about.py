@@ -65,6 +65,13 @@ class About:
         jobs = (node for node in alike if isinstance(node, JobId) and node.name == name)
         return next((job for job in jobs if str(job_uuid(job)) == uuid), None)
 
+    def other_names(self, namespace: str, name: str) -> Sequence[DatasetId]:
+        """The other complete names of a dataset; none if it has one name, or is not known."""
+        dataset, identities = DatasetId(namespace, name), self._knowledge.graph.identities
+        if identities.is_alone(dataset):
+            return ()
+        return [member for member in identities.members(dataset) if member.is_complete and member != dataset]
+
     def _of_node(self, node: AnyNode) -> dict[str, str]:
         if isinstance(node, JobId):
             return {node.namespace: called_namespace(node.namespace)}

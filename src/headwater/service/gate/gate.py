@@ -180,7 +180,11 @@ class Gate:
         about = self._about
         job_with = cache(about.job_with)  # an answer may name one parent for each of its jobs
         redactor = (
-            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, job_with, about.owner_of_run)
+            Redactor(
+                *(covers, restricted, about.nodes, self._secret, FORMAT, job_with),
+                owner_of_run=about.owner_of_run,
+                other_names=about.other_names,
+            )
             if covers or restricted
             else None
         )
