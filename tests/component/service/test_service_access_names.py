@@ -384,3 +384,29 @@ def test_a_dataset_in_the_past_does_not_tell_the_hidden_name_under_which_it_was_
     assert then.json()["physicalName"] == "pay"
     assert hidden_then.status_code == 200
     assert "pay" not in hidden_then.text
+
+
+def test_a_finding_about_a_run_of_a_hidden_job_does_not_name_the_job(admin: Caller) -> None:
+    table = dataset("table", "etl", schema=schema("id"))
+    secret = {"namespace": "hr", "name": "payroll"}
+    used, unfinished, reader = (f"0198f7d0-0000-7000-8000-00000000000{number}" for number in range(1, 4))
+
+    def at(hour: int, kind: str, run_id: str, **members: object) -> dict[str, Any]:
+        time = f"2026-05-22T{hour}:00:00Z"
+        return event(eventType=kind, eventTime=time, run={"runId": run_id}, **members)
+
+    events = [
+        at(10, "COMPLETE", used, job={"namespace": "etl", "name": "load"}, outputs=[table]),
+        at(11, "START", unfinished, job=secret, outputs=[table]),
+        at(12, "COMPLETE", reader, job={"namespace": "etl", "name": "mart"}, inputs=[table]),
+    ]
+    assert post(admin, *events) == [201, 201, 201]
+
+    told = {
+        scope: caller(admin, "read", scopes=(scope,))("GET", f"/api/v1/root-cause?nodeId=run:{reader}").text
+        for scope in ("etl", "*")
+    }
+
+    assert "a newer run of payroll was under way" in told["*"]
+    assert "a newer run of redacted was under way" in told["etl"]
+    assert "payroll" not in told["etl"]

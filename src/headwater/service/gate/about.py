@@ -65,6 +65,10 @@ class About:
         jobs = (node for node in alike if isinstance(node, JobId) and node.name == name)
         return next((job for job in jobs if str(job_uuid(job)) == uuid), None)
 
+    def job_of_run(self, run_id: str) -> JobId | None:
+        """The job of a run, if known."""
+        return self._knowledge.graph.job_of(run_id)
+
     def other_names(self, namespace: str, name: str) -> Sequence[DatasetId]:
         """The other complete names of a dataset; none if it has one name, or is not known."""
         dataset, identities = DatasetId(namespace, name), self._knowledge.graph.identities
