@@ -104,8 +104,9 @@ def _no_owner(_run_id: str) -> Iterable[str]:
     return ()
 
 
-def _no_job_of_run(_run_id: str) -> None:
+def _no_nodes(_run_id: str) -> Iterable[JobId | DatasetId]:
     """Stands for a lookup where no run is known."""
+    return ()
 
 
 def _no_other_names(_namespace: str, _name: str) -> Iterable[DatasetId]:
@@ -132,8 +133,8 @@ class Redactor:
     """The namespace of a run's job, if known."""
     other_names: Callable[[str, str], Iterable[DatasetId]] = _no_other_names
     """The other names of the dataset with this namespace and name: texts about it may contain them."""
-    job_of_run: Callable[[str], JobId | None] = _no_job_of_run
-    """The known job of a run: texts about a finding may name the jobs of its runs."""
+    nodes_of_run: Callable[[str], Iterable[JobId | DatasetId]] = _no_nodes
+    """The job of a run, and what it read and wrote: the text of a finding may name those of its runs."""
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
@@ -208,7 +209,7 @@ class Redactor:
                     yield from self._hidden_names(named, self.covers)
                 if parent_job := self.hidden_parent_job(value):
                     yield parent_job
-                yield from self._hidden_jobs(value.get("runs"), self.covers)
+                yield from self._hidden_of_runs(value.get("runs"), self.covers)
                 for key, each in value.items():
                     if key in _RUNS:
                         yield [*filter(self.hides_run, _texts(each))]
@@ -219,11 +220,10 @@ class Redactor:
             case str() if value.startswith(_NODE_IDS) and (node := self.hidden(value)) is not None:
                 yield without_column(node)
 
-    def _hidden_jobs(self, run_ids: Json, covers: Callable[[str], bool]) -> Iterator[JobId]:
+    def _hidden_of_runs(self, run_ids: Json, covers: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
         for run_id in run_ids if isinstance(run_ids, list) else ():
-            job = self.job_of_run(run_id) if isinstance(run_id, str) else None
-            if job is not None and not covers(job.namespace):
-                yield job
+            nodes = self.nodes_of_run(run_id) if isinstance(run_id, str) else ()
+            yield from (node for node in nodes if not covers(node.namespace))
 
     def _hidden_names(self, named: tuple[str, str], covers: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
         """The hidden ones among all names of a job or dataset; a name that is also the shown one need not be hidden."""

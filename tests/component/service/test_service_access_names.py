@@ -410,3 +410,26 @@ def test_a_finding_about_a_run_of_a_hidden_job_does_not_name_the_job(admin: Call
     assert "a newer run of payroll was under way" in told["*"]
     assert "a newer run of redacted was under way" in told["etl"]
     assert "payroll" not in told["etl"]
+
+
+def test_a_finding_about_other_inputs_does_not_name_hidden_ones(admin: Caller) -> None:
+    lookup, made = dataset("lookup", "etl", schema=schema("id")), dataset("made", "etl", schema=schema("id"))
+    job = {"namespace": "etl", "name": "mart"}
+    before, after = (f"0198f7d0-0000-7000-8000-00000000000{number}" for number in (4, 5))
+    runs = [(before, 10, [lookup, dataset("payroll", "hr")]), (after, 11, [lookup])]
+    for run_id, hour, inputs in runs:
+        time = f"2026-05-22T{hour}:00:00Z"
+        told = event(
+            eventType="COMPLETE", eventTime=time, run={"runId": run_id}, job=job, inputs=inputs, outputs=[made]
+        )
+        assert post(admin, told) == [201]
+
+    answers = {
+        scope: caller(admin, "read", scopes=(scope,))("GET", f"/api/v1/root-cause?nodeId=run:{after}").text
+        for scope in ("etl", "*")
+    }
+
+    assert "its inputs changed from" in answers["*"]
+    assert "payroll" in answers["*"]
+    assert "its inputs changed from" in answers["etl"]
+    assert "payroll" not in answers["etl"]

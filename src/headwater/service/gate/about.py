@@ -65,9 +65,16 @@ class About:
         jobs = (node for node in alike if isinstance(node, JobId) and node.name == name)
         return next((job for job in jobs if str(job_uuid(job)) == uuid), None)
 
-    def job_of_run(self, run_id: str) -> JobId | None:
-        """The job of a run, if known."""
-        return self._knowledge.graph.job_of(run_id)
+    def nodes_of_run(self, run_id: str) -> Iterator[JobId | DatasetId]:
+        """The job of a run, and what it read and wrote, also under the names shown; none if the run is not known."""
+        graph = self._knowledge.graph
+        run = graph.runs.get(run_id)
+        if run is None:
+            return
+        if run.of_job is not None:
+            yield run.of_job.job
+        for _, name in run.observed:
+            yield from (each for each in {name, graph.shown(name)} if each.is_complete)
 
     def other_names(self, namespace: str, name: str) -> Sequence[DatasetId]:
         """The other complete names of a dataset; none if it has one name, or is not known."""

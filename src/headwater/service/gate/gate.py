@@ -184,7 +184,7 @@ class Gate:
                 *(covers, restricted, about.nodes, self._secret, FORMAT, job_with),
                 owner_of_run=about.owner_of_run,
                 other_names=about.other_names,
-                job_of_run=about.job_of_run,
+                nodes_of_run=about.nodes_of_run,
             )
             if covers or restricted
             else None
