@@ -240,8 +240,8 @@ class Identities:
         return self._loose
 
     def joined(self) -> Iterator[DatasetId]:
-        """The names that evidence ever joined with others."""
-        return chain.from_iterable(self._members.values())
+        """The names that evidence ever joined with others, or may place, if they are loose."""
+        return chain(*self._members.values(), self._loose & self._claims.keys())
 
     def parted(self) -> Iterator[DatasetId]:
         """The names that people split from others, and those between which a rename failed."""

@@ -16,7 +16,14 @@ _LINK: Final = "@"
 _READING: Final = (exp.Anonymous, exp.DynamicIdentifier, exp.ReadCSV, exp.ReadParquet)
 """Of the functions that sqlglot knows those that read something; a function that it does not know may read anything."""
 _GENERATORS: Final = frozenset(
-    {"numbers", "numbers_mt", "range", "sequence", "split_to_table", "string_split", "zeros", "zeros_mt"}
+    {
+        *("generateseries", "numbers", "numbers_mt", "range", "sequence", "zeros", "zeros_mt"),
+        *("generate_subscripts", "regexp_matches", "regexp_split_to_table", "string_to_table"),
+        *("split_to_table", "string_split", "json_object_keys", "jsonb_object_keys"),
+        *(f"{kind}_each{end}" for kind in ("json", "jsonb") for end in ("", "_text")),
+        *(f"{kind}_array_elements{end}" for kind in ("json", "jsonb") for end in ("", "_text")),
+        *(f"{kind}_{how}_recordset" for kind in ("json", "jsonb") for how in ("to", "populate")),
+    }
 )
 """Functions unknown to sqlglot that make rows of their arguments only."""
 

@@ -336,6 +336,25 @@ def test_a_name_that_a_late_declaration_withdraws_is_still_used_by_a_run_of_then
     assert [[field["name"] for field in each["fields"]] for each in (before, between, after)] == [["id"]] * 3
 
 
+def test_a_comparison_has_the_edge_of_an_input_without_a_namespace_that_was_placed_since(client: TestClient) -> None:
+    symlinks = facet(identifiers=[{"type": "TABLE", "namespace": "lake", "name": "t0"}])
+    placed = _at(
+        20,
+        run={"runId": "later"},
+        job={"namespace": "etl", "name": "make"},
+        outputs=[dataset("nowhere", "", symlinks=symlinks)],
+    )
+    post(client, _at(10, inputs=[dataset("nowhere", "")]), placed)
+
+    changes = get(client, "/api/v1/diff?from=2026-05-22T14:10:00Z")["changes"]
+
+    edges = {(each["change"], each["origin"], each["destination"]) for each in changes if each["kind"] == "edge"}
+    assert edges == {
+        ("came", "dataset:lake:t0", "job:etl:load"),
+        ("came", "job:etl:make", "dataset:lake:t0"),
+    }
+
+
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     log=logs.logs | logs.of_many_runs | st.lists(logs.events | _edits, min_size=2, max_size=12),

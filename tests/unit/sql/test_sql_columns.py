@@ -822,6 +822,7 @@ def test_a_column_of_a_table_function_is_a_gap() -> None:
         ("tsql", "SELECT s.country FROM suppliers AS s, OPENJSON('[1]') AS o, STRING_SPLIT('a,b', ',') AS p", ()),
         ("snowflake", "SELECT s.country FROM suppliers AS s, TABLE(own_split(s.supplier)) AS o", ()),
         ("postgres", "SELECT country FROM suppliers WHERE supplier = $1", ()),
+        ("postgres", "SELECT country FROM suppliers, jsonb_array_elements_text(country) AS e", ()),
     ],
 )
 def test_a_source_or_a_column_without_a_name_is_a_gap(dialect: str, sql: str, gaps: tuple[str, ...]) -> None:
