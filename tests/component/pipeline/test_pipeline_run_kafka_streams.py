@@ -166,7 +166,8 @@ def _running(path: Path, home: Path) -> "subprocess.Popen[bytes]":
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill the command and its JVM, which is in a session of its own."""
     for child in psutil.Process(process.pid).children(recursive=True):
-        child.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may end with the one before
+            child.kill()
     process.kill()
     process.wait(30)
 
