@@ -220,9 +220,13 @@ class Knowledge:
 
     def catch_up_derivations(self) -> None:
         """Update the dataset-to-dataset derivations (those without a job), including facets not yet parsed."""
-        self.graph.column_edges.read_some(_FEW)
-        for _ in self.derivations.catch_up():
+        for _ in self.derive_ahead():
             pass
+
+    def derive_ahead(self) -> Iterator[None]:
+        """The same ahead of a request, some with each step."""
+        self.graph.column_edges.read_some(_FEW)
+        yield from self.derivations.catch_up()
 
     def names(self, name: DatasetId) -> list[Dataset]:
         """The graph's record for each of the dataset's names."""

@@ -1,6 +1,6 @@
 """The read model as of a time: for nodes without changes since, the answers of the current one are used."""
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain
 
@@ -84,7 +84,7 @@ class KnowledgeAsOf(Knowledge):
         """As in `Knowledge`; done once, on demand, as the records grow with the log."""
         await self._read_nodes()
 
-    def catch_up_derivations(self) -> None:
+    def derive_ahead(self) -> Iterator[None]:
         """As in `Knowledge`; also checks datasets that were derived without a job then, but may no longer be."""
         self._now.catch_up_derivations()
         if self._derivations_as_of != self._now.derivations.candidate_changes:
@@ -92,7 +92,7 @@ class KnowledgeAsOf(Knowledge):
             self.derivations.add_candidates(
                 chain(self._now.derivations.candidates_at(self._until_us), self._cut.covered_by_moved())
             )
-        super().catch_up_derivations()
+        yield from super().derive_ahead()
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """As in `Knowledge`."""

@@ -168,6 +168,7 @@ async def _datasets_counted(knowledge: Known) -> Knowledge:
 
 async def _read_through(knowledge: Known) -> Knowledge:
     await collect_in_slices(knowledge.read_ahead())
+    await collect_in_slices(knowledge.derive_ahead())
     return knowledge
 
 

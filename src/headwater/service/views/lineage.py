@@ -44,7 +44,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     JSON of the shape `shapes_lineage.Lineage`. Uncached nodes are rendered in time slices, between which events may be
     learned; then the answer is composed without yielding, from one state of the graph.
     """
-    await collect_in_slices(knowledge.derivations.catch_up())
+    await collect_in_slices(knowledge.derive_ahead())
     found = _neighbourhood(knowledge, node, max_hops)
     missing = knowledge.rendered.job_nodes.missing(found.jobs)
     if len(missing) > _AT_ONCE:
