@@ -99,18 +99,8 @@ def _no_job(_name: str, _uuid: str) -> None:
     """Stands for a lookup where no job is known."""
 
 
-def _no_owner(_run_id: str) -> Iterable[str]:
-    """Stands for a lookup where no run is known."""
-    return ()
-
-
-def _no_nodes(_run_id: str) -> Iterable[JobId | DatasetId]:
-    """Stands for a lookup where no run is known."""
-    return ()
-
-
-def _no_other_names(_namespace: str, _name: str) -> Iterable[DatasetId]:
-    """Stands for a lookup where every dataset has one name."""
+def _nothing(*_: str) -> tuple[()]:
+    """Stands for a lookup where no run is known, and every dataset has one name."""
     return ()
 
 
@@ -129,11 +119,11 @@ class Redactor:
     format: Format = _NO_FORMAT
     job: Callable[[str, str], JobId | None] = _no_job
     """The known job with this name and UUID."""
-    owner_of_run: Callable[[str], Iterable[str]] = _no_owner
+    owner_of_run: Callable[[str], Iterable[str]] = _nothing
     """The namespace of a run's job, if known."""
-    other_names: Callable[[str, str], Iterable[DatasetId]] = _no_other_names
+    other_names: Callable[[str, str], Iterable[DatasetId]] = _nothing
     """The other names of the dataset with this namespace and name: texts about it may contain them."""
-    nodes_of_run: Callable[[str], Iterable[JobId | DatasetId]] = _no_nodes
+    nodes_of_run: Callable[[str], Iterable[JobId | DatasetId]] = _nothing
     """The job of a run, and what it read and wrote: the text of a finding may name those of its runs."""
 
     def over(self, answer: Json) -> Json:

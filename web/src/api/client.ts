@@ -82,17 +82,15 @@ export class Client {
     state: RunState | undefined,
     count: number,
   ): Promise<Page<Job>> {
-    const jobs = namespace === undefined ? 'jobs' : `namespaces/${segment(namespace)}/jobs`
     return paged(count, (limit, offset) =>
-      this.#jobs(jobs, { ...(state && { lastRunStates: state }), limit, offset }),
+      this.#jobs(listOf('jobs', namespace), { ...(state && { lastRunStates: state }), limit, offset }),
     )
   }
 
   /** The first `count` datasets of a namespace, or of all, by namespace and name. */
   async datasets(namespace: string | undefined, count: number): Promise<Page<Dataset>> {
-    const datasets = namespace === undefined ? 'datasets' : `namespaces/${segment(namespace)}/datasets`
     return paged(count, async (limit, offset) => {
-      const path = `${datasets}?${query({ limit, offset })}`
+      const path = `${listOf('datasets', namespace)}?${query({ limit, offset })}`
       const answer = await this.#get<{ datasets: Dataset[]; totalCount: number }>(path)
       return { items: answer.datasets, totalCount: answer.totalCount }
     })
@@ -393,6 +391,11 @@ function undefinedIf(status: number, error: unknown): undefined {
  */
 function segment(name: string): string {
   return name === '.' || name === '..' ? `${name};` : encodeURIComponent(name)
+}
+
+/** The path of the jobs or datasets of a namespace, or of all. */
+function listOf(kind: 'jobs' | 'datasets', namespace: string | undefined): string {
+  return namespace === undefined ? kind : `namespaces/${segment(namespace)}/${kind}`
 }
 
 type Parameters = Readonly<Record<string, string | number | boolean>>
