@@ -1,7 +1,8 @@
 """The graph's mutable state: records of jobs, runs and datasets by name."""
 
 from collections import defaultdict
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
+from typing import NamedTuple
 
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.edits import Edits
@@ -12,6 +13,14 @@ from headwater.graph.semantic_digests import SemanticDigests
 from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+
+
+class PossibleKeys(NamedTuple):
+    """Keys of records, of which some may not exist."""
+
+    runs: Iterable[str]
+    jobs: Iterable[JobId]
+    datasets: Iterable[DatasetId]
 
 
 class GraphState:
@@ -51,6 +60,10 @@ class GraphState:
         """Names in the cache that are not in use."""
         self._shown_as_of = 0
         """The value of `identities.changes` for which the cache is valid."""
+
+    def possible_keys(self) -> "PossibleKeys":
+        """The keys of all runs, jobs and datasets; in a past perhaps also of some that it does not have."""
+        return PossibleKeys(self.runs, self.jobs, self.datasets)
 
     def _interned_end(self, end: RunEnd) -> RunEnd:
         return self._interned_ends.setdefault(end, end)

@@ -14,9 +14,10 @@ from headwater.graph.lineage import Graph
 from headwater.graph.past.cut_facets import Older
 from headwater.graph.past.cut_records import CutJob
 from headwater.graph.past.lazy import LazyItems, LazyMapping
-from headwater.graph.past.recounted import Counted, edges_by, last_event_us
+from headwater.graph.past.recounted import RunsBySide, edges_by, evidence_by, last_event_us
 from headwater.graph.past.unchanged import UnchangedSince
 from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Reporter, Run
+from headwater.graph.state import PossibleKeys
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Fact, Target
@@ -88,6 +89,10 @@ class CutGraph(UnchangedSince):
         """As in `Graph`, for what is folded again."""
         return self.again.newly_read()
 
+    def possible_keys(self) -> PossibleKeys:
+        """As in `Graph`; nothing is computed for it."""
+        return PossibleKeys(self.runs.possible_keys(), self.jobs.possible_keys(), self.datasets.possible_keys())
+
     def covered_by_moved(self) -> Iterator[DatasetId]:
         """The datasets that jobs with runs folded again write now: the runs may have been another job's then."""
         for run_id in self.again.runs:
@@ -156,7 +161,7 @@ class CutGraph(UnchangedSince):
 
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's unchanged runs did, and what others reported of it."""
-        if now.runs:
+        if now.reads or now.writes:
             self._cut_edges_into(name, job, now)
         if now.uses:
             job.uses = LazyMapping(partial(self._cut_uses, job.uses, now))
@@ -181,10 +186,10 @@ class CutGraph(UnchangedSince):
     def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's unchanged runs did."""
         is_reported_by_runs = not now.reported and now.declaration is None
-        if self.is_in_step and is_reported_by_runs and self.again.runs.keys().isdisjoint(now.runs):
-            counted = self._counted(name, now)
-            _add_edges(job.reads, edges_by(counted, "input", now.reads))
-            _add_edges(job.writes, edges_by(counted, "output", now.writes))
+        if self.is_in_step and is_reported_by_runs:
+            runs = self._by_side({name: now})
+            _add_edges(job.reads, edges_by(runs, "input", now.reads))
+            _add_edges(job.writes, edges_by(runs, "output", now.writes))
             return
         for run in self._runs_as_then(now):
             for (direction, dataset), seen in run.observed.items():
@@ -198,14 +203,32 @@ class CutGraph(UnchangedSince):
                 _count(uses, facet, [seen])
         return uses
 
-    def _counted(self, name: JobId, now: Job) -> Counted:
-        """The job's unchanged runs."""
-        if self.reporting_runs is None or not now.children <= now.runs:
-            runs = self._runs_as_then(now)
-            return Counted(lambda: runs, max(runs, key=last_event_us, default=None), len(runs), len(now.runs))
-        last, by_then = self.reporting_runs.last(name), self.reporting_runs.count(name)
-        newest = None if last is None else self.now.runs[last]
-        return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
+    def _by_side(self, jobs: Mapping[JobId, Job]) -> RunsBySide:
+        """The runs of these jobs."""
+        now, until_us = self.now.runs, self._until_us
+        again = [now[run_id] for job in jobs.values() for run_id in self.again.runs.keys() & job.runs]
+        in_all = sum(len(job.runs) for job in jobs.values()) - len(again)
+        order = self.reporting_runs
+        if order is None or not all(job.children <= job.runs for job in jobs.values()):
+            before = [run for job in jobs.values() for run in self._runs_as_then(job)]
+            since = partial(self._runs_since, jobs)
+            backwards = partial(sorted, before, key=last_event_us, reverse=True)
+            return RunsBySide(until_us, again, lambda: before, backwards, len(before), since, in_all - len(before))
+        count_since = sum(map(order.count_since, jobs)) - sum(last_event_us(run) > until_us for run in again)
+        return RunsBySide(
+            until_us,
+            again,
+            before=lambda: [run for job in jobs.values() for run in self._runs_as_then(job)],
+            before_backwards=lambda: map(now.__getitem__, order.back_over(jobs)),
+            count_before=in_all - count_since,
+            since=lambda: [now[run_id] for run_id in order.since(jobs)],
+            count_since=count_since,
+        )
+
+    def _runs_since(self, jobs: Mapping[JobId, Job]) -> list[Run]:
+        """The runs with only later events."""
+        run_ids = {run_id for job in jobs.values() for run_id in job.runs}
+        return [self.now.runs[each] for each in run_ids - self._run_ids_as_then(run_ids) - self.again.runs.keys()]
 
     def _runs_as_then(self, now: Job) -> list[Run]:
         return [self.now.runs[run_id] for run_id in self._run_ids_as_then(now.runs)]
@@ -254,8 +277,7 @@ class CutGraph(UnchangedSince):
         lasts = filter(None, map(reporting_runs.last, writers))
         if any(last_event_us(self.now.runs[last]) > seen.last_us for last in lasts):
             return False
-        writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))
-        return writing.issuperset(self.now.runs_reporting(name))
+        return self._is_reported_by(writers, name)
 
     def runs_reporting(self, target: DatasetId) -> Iterable[str]:
         """As in `Graph`."""
@@ -267,8 +289,12 @@ class CutGraph(UnchangedSince):
 
     def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
         """The column evidence for a dataset, counted as of then."""
-        again = self.again.datasets.get(name)
+        now, again = self.now.datasets.get(name), self.again.datasets.get(name)
         evidence = {} if again is None else {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
+        if now is not None and self.is_in_step and not now.was_declared and self._is_reported_by(now.writers, name):
+            runs = self._by_side({job: self.now.jobs[job] for job in now.writers})
+            _add_edges(evidence, evidence_by(runs, name, now.evidence))
+            return evidence
         strongest: dict[EvidenceKey, list[Seen]] = {}
         for of_run in self._column_evidence(name):
             (strength, _), _ = max(of_run)
@@ -278,6 +304,12 @@ class CutGraph(UnchangedSince):
         for key, times in strongest.items():
             _count(evidence, key, times)
         return evidence
+
+    def _is_reported_by(self, writers: AbstractSet[JobId], name: DatasetId) -> bool:
+        """Whether only runs of these jobs report the dataset's columns."""
+        runs = [self.now.jobs[job].runs for job in writers]
+        writing = runs[0] if len(runs) == 1 else set[str]().union(*runs)
+        return writing.issuperset(self.now.runs_reporting(name))
 
     def _seen_by(self, job: Job, end: tuple[Direction, DatasetId]) -> Iterator[Seen]:
         """When unchanged runs touched the dataset on that side of a job."""
@@ -307,7 +339,7 @@ def _take_over(job: Job, again: Job) -> None:
     job.fed_by = {other: {**reporters} for other, reporters in again.fed_by.items()}
 
 
-def _add_edges(edges: dict[DatasetId, Edge], others: Iterable[tuple[DatasetId, Edge]]) -> None:
+def _add_edges(edges: dict[KeyT, Edge], others: Iterable[tuple[KeyT, Edge]]) -> None:
     """Add edges to those folded again: both may exist, if a declaration that was replaced since has the same edge."""
     for name, edge in others:
         edges[name] = edge.joined(edges.get(name))

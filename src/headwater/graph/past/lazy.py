@@ -66,9 +66,13 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         """Drop the cached value."""
         del self._held[key]
 
+    def possible_keys(self) -> Iterable[KeyT]:
+        """The keys that may exist, each once, as of the call; computes no value."""
+        return [*dict.fromkeys(chain(*self._keys()))]
+
     def __iter__(self) -> Iterator[KeyT]:
         """The keys that exist, as of the call."""
-        return (key for key in [*dict.fromkeys(chain(*self._keys()))] if key in self)
+        return (key for key in self.possible_keys() if key in self)
 
     def __len__(self) -> int:
         """The number of values; computes all."""

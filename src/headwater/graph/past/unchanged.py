@@ -1,6 +1,7 @@
 """Finds the jobs, datasets and runs that are unchanged since a time: their current records hold for then."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from headwater.graph.past.cut_facets import CutFacets
@@ -15,14 +16,20 @@ class ReportingRunsAsOf(Protocol):
     def are_silent_since(self, job: JobId) -> bool:
         """Whether no run that reports the job had events after then."""
 
-    def count(self, job: JobId) -> int:
-        """The number of runs that had all their events by then."""
+    def count_since(self, job: JobId) -> int:
+        """The number of runs with an event after then, including those that are folded again."""
+
+    def since(self, jobs: Iterable[JobId]) -> Iterator[str]:
+        """Those of them, over several jobs, that are not folded again."""
 
     def back(self, job: JobId) -> Iterator[tuple[int, str]]:
-        """Those of them that are not folded again, each with its last time; the latest first."""
+        """The other runs that are not folded again, each with its last time; the latest first."""
+
+    def back_over(self, jobs: Iterable[JobId]) -> Iterator[str]:
+        """The same over several jobs, without the times."""
 
     def last(self, job: JobId) -> str | None:
-        """The latest of them that is not folded again; None where there is none."""
+        """The latest of the runs that `back` gives; None where there is none."""
 
     def last_alone_us(self, job: JobId) -> int | None:
         """The last time of the latest of them; None where another has the same time."""
@@ -68,6 +75,26 @@ class UnchangedSince(CutFacets):
         """Whether a run that is folded again was a child of a run of the job that others name too."""
         job = self.now.jobs.get(name)
         return job is not None and bool(job.named) and not self.again.child_runs.keys().isdisjoint(job.named)
+
+    def own_runs_again(self, name: JobId) -> AbstractSet[str] | None:
+        """The job's runs that are folded again.
+
+        None if anything else of what is folded again mentions the job, or if such a run had another job or parent then.
+        """
+        now, then = self.now.jobs.get(name), self.again.jobs.get(name)
+        run_ids = frozenset[str]() if now is None else self.again.runs.keys() & now.runs
+        if then is None:
+            return None if run_ids else run_ids
+        if then.runs != run_ids or then.children or then.named or then.is_reported_by_others:
+            return None
+        return run_ids if all(map(self.has_same_job, run_ids)) else None
+
+    def has_same_job(self, run_id: str) -> bool:
+        """Whether a run that is folded again has the same job, parent and root now as then."""
+        now, then = self.now.runs.get(run_id), self.again.runs[run_id]
+        if now is None or now.of_job is None or then.of_job is None:
+            return False
+        return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
 
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that were edited over the API since then."""

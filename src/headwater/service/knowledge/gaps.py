@@ -161,7 +161,7 @@ class KnownGaps:
         self._started.update(run_ids)
         if not self._has_starts:
             self._has_starts = True
-            self._runs.touch(self._graph.runs)
+            self._runs.touch(self._graph.possible_keys().runs)
             self.touch_all()
 
     @property
@@ -173,8 +173,9 @@ class KnownGaps:
         """Mark everything: names may have been joined or split, or nodes deleted."""
         if self._is_begun:
             self._names.touch(self._graph.quarantined)
-            self._jobs.touch(self._graph.jobs)
-            self._datasets.touch(self._graph.datasets)
+            keys = self._graph.possible_keys()
+            self._jobs.touch(keys.jobs)
+            self._datasets.touch(keys.datasets)
 
     def touch_facts(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
         """Mark what these facts, which the graph just learned, say about runs and quarantined names."""
@@ -225,8 +226,10 @@ class KnownGaps:
     def _at_name(self, key: FactKey) -> Iterator[Gap]:
         return coverage.gap_of_name(self._graph, self._graph.quarantined[key])
 
-    def _at_run(self, run_id: str) -> Iterator[Gap]:
-        run = self._graph.runs[run_id]
+    def _at_run(self, run_id: str) -> Iterable[Gap]:
+        run = self._graph.runs.get(run_id)
+        if run is None:
+            return ()  # in a past: it began since
         if coverage.is_in_progress(self._graph, run):
             self._going_on[run_id] = None
         else:
@@ -241,7 +244,7 @@ class KnownGaps:
 
     def _at_job(self, job: JobId) -> Iterable[Gap]:
         if job not in self._graph.jobs:
-            return ()  # known by an edit only
+            return ()  # known by an edit only, or in a past only since
         runs = len(self._graph.jobs[job].runs)
         self.runs[job.namespace] += runs - self._runs_of.get(job, 0)
         self._runs_of[job] = runs

@@ -4,8 +4,9 @@ An order is built when a job is first asked about, and updated with events until
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -85,8 +86,16 @@ class RunsByLastEventAsOf:
         order = self._now.of(job)
         return not order or order[-1][0] <= self._until_us
 
-    def count(self, job: JobId) -> int:
-        """How many runs that mention a job have had no event since, including those in `refolded`."""
+    def count_since(self, job: JobId) -> int:
+        """How many runs that mention a job have had an event since, including those in `refolded`."""
+        return len(self._now.of(job)) - self._count(job)
+
+    def since(self, jobs: Iterable[JobId]) -> Iterator[str]:
+        """These runs of several jobs, without those in `refolded`."""
+        run_ids = (run_id for job in jobs for _, run_id in self._now.of(job)[self._count(job) :])
+        return (run_id for run_id in run_ids if run_id not in self._refolded)
+
+    def _count(self, job: JobId) -> int:
         return bisect_right(self._now.of(job), self._until_us, key=itemgetter(0))
 
     def last(self, job: JobId) -> str | None:
@@ -107,5 +116,9 @@ class RunsByLastEventAsOf:
     def back(self, job: JobId) -> Iterator[LastSpoke]:
         """The runs with the times of their last events, latest first."""
         order = self._now.of(job)
-        last_first = (order[position] for position in range(self.count(job) - 1, -1, -1))
+        last_first = (order[position] for position in range(self._count(job) - 1, -1, -1))
         return (each for each in last_first if each[1] not in self._refolded)
+
+    def back_over(self, jobs: Iterable[JobId]) -> Iterator[str]:
+        """The runs of several jobs, the latest last event first."""
+        return (run_id for _, run_id in merge(*map(self.back, jobs), reverse=True))

@@ -73,17 +73,25 @@ class ActivitiesAsOf(Activities):
             return None  # only others mention the job
         is_part = current is None or current.parent is not None  # else no run ever named a parent
         parents = (run.parent for run in self._known_runs(newest_first if is_part else ()) if run.parent is not None)
-        ended = None if current is None else current.ended_run  # the newest run that has ended by now, even after then
-        if current is None or (ended is not None and not self._has_begun(ended)):
-            ended = next((run.run_id for run in self._known_runs(newest_first) if run.ended_us is not None), None)
+        ended = self._ended_run(job, newest_first, current)
         return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
+    def _ended_run(self, job: JobId, newest_first: Sequence[str], current: Activity | None) -> str | None:
+        """The newest run that had ended."""
+        again = (current is not None and self._cut.own_runs_again(job)) or ()
+        perhaps: Iterable[str] = newest_first
+        if current is not None and current.ended_run is None:
+            perhaps = filter(again.__contains__, newest_first) if again else ()  # no other run has ended by now
+        elif current is not None and current.ended_run is not None and not again and self._has_begun(current.ended_run):
+            return current.ended_run
+        return next((run.run_id for run in self._known_runs(perhaps) if run.ended_us is not None), None)
+
     def _is_from_current_runs(self, name: JobId) -> bool:
-        """Whether only runs (or parts of runs without events) mention a job, none with events both before and after."""
-        now, again = self._cut.now.jobs.get(name), self._cut.again
-        if now is None or now.declared_over is not None or name in again.jobs:
+        """Whether only runs (or parts of runs without events) mention a job, as its runs and parts now and then."""
+        now = self._cut.now.jobs.get(name)
+        if now is None or now.declared_over is not None or self._cut.own_runs_again(name) is None:
             return False
-        if not again.runs.keys().isdisjoint(now.runs) or not again.runs.keys().isdisjoint(now.children):
+        if not self._cut.again.runs.keys().isdisjoint(now.children):
             return False
         return bool(now.runs) if not now.named else are_silent(self._cut.now, now) and not self._is_part_again(now)
 

@@ -166,7 +166,7 @@ class KnowledgeAsOf(Knowledge):
         return super().seen(name) if from_runs is None else from_runs
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:
-        """As in `Knowledge`; derived from the current runs if only they mention the node, and none was folded again."""
+        """As in `Knowledge`; derived from the current runs if only runs mention the node."""
         target = target_of(node)
         known = self._cut.seen_times.get(target)
         if known is None and (known := self._seen.from_runs(node)) is not None:

@@ -1,6 +1,6 @@
 """First and last events of jobs and datasets as of a time, derived from the intervals of the current runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, TypeVar
@@ -45,9 +45,10 @@ class SeenAsOf:
     def from_runs(self, node: DatasetId | JobId) -> Seen | None:
         """A node's events by then, if only its runs mention it; None if others do, or if there were none."""
         if isinstance(node, JobId):
-            job = self._now.job_tallies.get(node)
-            is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
-            return None if job is None or is_again or not is_mentioned_by_runs_only(job) else self.job(node, job)
+            job, again = self._now.job_tallies.get(node), self._cut.own_runs_again(node)
+            if job is None or again is None or not is_mentioned_by_runs_only(job):
+                return None
+            return None if self._cut.has_silent_run_again(node) else self._job_with(again, node, job)
         dataset = self._now.dataset_tallies.get(node)
         is_one = self._cut.are_alone_as_then((node,)) and not self.was_declared(node)
         return (
@@ -70,11 +71,16 @@ class SeenAsOf:
         last = self._reporting_runs.last(name)
         return None if last is None else Seen(now.seen.first_us, last_event_us(self._now.graph.runs[last]))
 
+    def _job_with(self, again: Iterable[str], name: JobId, now: JobTally) -> Seen | None:
+        """As `job`, also of these runs, which are folded again."""
+        runs = (self._cut.again.runs[run_id] for run_id in again)
+        return Seen.over((self.job(name, now), *(run.times.seen for run in runs if run.times is not None)))
+
     @property
     def newly_mentioned(self) -> AbstractSet[JobId]:
         """The jobs that runs mention now, but did not mention then."""
         if self._newly_mentioned is None:
-            moved = (run_id for run_id in self._cut.again.runs if not self._has_same_job(run_id))
+            moved = (run_id for run_id in self._cut.again.runs if not self._cut.has_same_job(run_id))
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
             self._newly_mentioned = frozenset(
                 job for run in runs if run is not None for job, _ in jobs_reported_by(run)
@@ -83,13 +89,7 @@ class SeenAsOf:
 
     def have_runs_same_jobs(self) -> bool:
         """Whether each run that was folded again has the same job, parent and root now as then."""
-        return all(map(self._has_same_job, self._cut.again.runs))
-
-    def _has_same_job(self, run_id: str) -> bool:
-        now, then = self._now.graph.runs.get(run_id), self._cut.again.runs[run_id]
-        if now is None or now.of_job is None or then.of_job is None:
-            return False
-        return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
+        return all(map(self._cut.has_same_job, self._cut.again.runs))
 
     def dataset(self, name: DatasetId, now: DatasetTally) -> Seen | None:
         """A dataset's events by then; for a dataset with one name that only runs mention."""
