@@ -36,6 +36,14 @@ class Waiting(NamedTuple):
     events: Sequence[Spooled]
 
 
+class _Damaged(NamedTuple):
+    """A spool in which damage was found; `is_adopted` unless it is our own."""
+
+    spool: Spool
+    damage: DamagedSpoolError
+    is_adopted: bool
+
+
 class Backlog:
     """The spools of dead processes, then our own, then memory for events that the disk refuses.
 
@@ -52,8 +60,8 @@ class Backlog:
         self._lock = threading.RLock()
         self._adopted: list[Spool] = []
         self._own: Spool | None = None
-        self._damaged: list[tuple[Spool, DamagedSpoolError]] = []
-        """Our own and adopted spools in which damage was found, until `peek` has saved what can be read."""
+        self._damaged: list[_Damaged] = []
+        """Until `peek` has saved what can be read."""
         self._memory = Spool(None)
         self._bytes_of_others = 0
         self._disk_fails = False
@@ -108,9 +116,9 @@ class Backlog:
         if not self._has_adopted_all and not self._adopted:
             self.adopt()
         waiting = self._oldest()
-        if self._damaged:
+        while self._damaged:
             self._save_readable()
-            waiting = waiting or self._oldest()
+            waiting = self._oldest()  # what was saved may be older
         return waiting
 
     def remove(self, waiting: Waiting) -> None:
@@ -149,7 +157,7 @@ class Backlog:
             self._flush_memory()
             self._is_closed = True
             self._drop(self._memory.all())
-            for spool in [*self._spools(), *(spool for spool, _ in self._damaged)]:
+            for spool in [*self._spools(), *(damaged.spool for damaged in self._damaged)]:
                 self._close(spool)
             self._metrics.spooled(self._transport, len(self) - self._memory.event_count)
 
@@ -157,10 +165,13 @@ class Backlog:
         return [*self._adopted, *([self._own] if self._own else []), self._memory]
 
     def _oldest(self) -> Waiting | None:
+        """The oldest events; None if there is none, or once damage is found: no later event may overtake."""
         with self._lock:
             for spool in self._spools():
                 if events := self._first_of(spool):
                     return Waiting(spool, events)
+                if self._damaged:
+                    return None
             return None
 
     def _close_delivered(self) -> None:
@@ -187,13 +198,13 @@ class Backlog:
             )
         self._deliver(spool)
 
-    def _deliver(self, spool: Spool) -> None:
-        """Deliver a spool before our own one; one that is empty, or comes too late, is closed."""
+    def _deliver(self, spool: Spool, *, is_first: bool = False) -> None:
+        """Deliver a spool before our own one, or before all; one that is empty, or comes too late, is closed."""
         with self._lock:
             if self._is_closed or spool.event_count == 0:
                 self._close(spool)
             else:
-                self._adopted.append(spool)
+                self._adopted.insert(0 if is_first else len(self._adopted), spool)
                 self._metrics.spooled(self._transport, len(self))
 
     def _to_disk(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
@@ -269,22 +280,24 @@ class Backlog:
 
     def _set_aside(self, spool: Spool, damage: DamagedSpoolError) -> None:
         """Use the spool no longer; the next `peek` saves what can be read, which may take long on a failing disk."""
-        if spool in self._adopted:
+        is_adopted = spool in self._adopted
+        if is_adopted:
             self._adopted.remove(spool)
         elif spool is self._own:
             self._own = None
-        self._damaged.append((spool, damage))
+        self._damaged.append(_Damaged(spool, damage, is_adopted))
 
     def _save_readable(self) -> None:
-        for spool, damage in [*self._damaged]:
-            saved = self._saved(spool.path, spool.delivered_seq)
+        for damaged in [*self._damaged]:
+            spool, damage, is_adopted = damaged
+            saved = self._saved(spool.path, spool.delivered_seq, is_first=is_adopted)
             self._move_aside(spool.set_aside, damage, saved)
             if spool.event_count > saved:
                 self._metrics.dropped("spool_damaged", spool.event_count - saved, str(damage))
             with self._lock:
-                self._damaged.remove((spool, damage))
+                self._damaged.remove(damaged)
 
-    def _saved(self, file: Path | None, after_seq: int) -> int:
+    def _saved(self, file: Path | None, after_seq: int, *, is_first: bool = False) -> int:
         """Copy what can be read of a damaged file into a new spool, to be delivered; returns the number of events."""
         if self._directory is None or file is None:
             return 0
@@ -300,7 +313,7 @@ class Backlog:
         except UnavailableError as failure:
             self._metrics.failed(str(failure))
         count = saved.event_count
-        self._deliver(saved)
+        self._deliver(saved, is_first=is_first)
         return count
 
     def _move_aside(self, move: Callable[[], Path | None], damage: DamagedSpoolError, saved: int) -> None:

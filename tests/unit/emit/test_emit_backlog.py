@@ -148,6 +148,35 @@ def test_a_spool_that_turns_out_to_be_damaged_when_events_are_added_is_not_forgo
     backlog.close()
 
 
+def test_events_that_no_longer_fit_into_a_damaged_spool_come_after_those_that_can_be_read_of_it(tmp_path: Path) -> None:
+    backlog = backlog_in(tmp_path)
+    backlog.add(events(0, 9))
+    (file,) = tmp_path.glob("[0-9]*/events.db")
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("CREATE TRIGGER broken BEFORE INSERT ON event BEGIN INSERT INTO missing VALUES (1); END")
+
+    backlog.add(events(10, 11))
+
+    assert delivered(backlog) == [*range(12)]
+    backlog.close()
+
+
+def test_what_can_be_read_of_an_ended_process_s_damaged_spool_still_goes_first(tmp_path: Path) -> None:
+    for n in (0, 10):
+        leave(tmp_path, events(n, n + 9))
+    backlog = backlog_in(tmp_path)
+    backlog.adopt()
+    backlog.add(events(20, 29))
+    for file in tmp_path.glob("[0-9]*/events.db"):
+        with closing(sqlite3.connect(file)) as db:
+            db.execute("UPDATE event SET body = zeroblob(2) WHERE put_at IN (0, 10)")
+            db.commit()
+
+    assert delivered(backlog) == [*range(1, 10), *range(11, 30)]
+    assert folders(tmp_path).count("damaged") == 2
+    backlog.close()
+
+
 def test_a_damaged_spool_whose_events_were_not_saved_before_the_end_is_left_to_the_next_process(tmp_path: Path) -> None:
     metrics = EmitMetrics()
     backlog = backlog_in(tmp_path, metrics)
