@@ -435,4 +435,10 @@ def _worker_settings(context: AgentContext) -> WorkerSettings:
     config = context.config
     # Half of the time is for the work to stop, the other half for its last events to be delivered.
     grace_s = config.drain_timeout / 2
-    return WorkerSettings(home=context.home, master=config.master, spark=config.spark, stop_grace_s=grace_s)
+    return WorkerSettings(
+        home=context.home,
+        master=config.master,
+        spark=config.spark,
+        stop_grace_s=grace_s,
+        allowed_endpoints=config.allowed_endpoints,
+    )

@@ -152,7 +152,7 @@ class Worker:
     def _ran(self, command: Run, one: _RunningExecution) -> RunEnded:
         from headwater.pipeline.run import RunContext, run_pipeline  # imports pyspark: only once something runs
 
-        spec = checked(command.pipeline)
+        spec = checked(command.pipeline, self._settings.allowed)
         with self._emission(spec.lineage, one) as (node_id, put):
             context = RunContext(
                 home=self._settings.home,
@@ -223,7 +223,7 @@ class Worker:
         problem = None
         one = _RunningExecution(command.run_id)
         try:
-            spec = checked(command.pipeline)
+            spec = checked(command.pipeline, self._settings.allowed)
             with self._emission(spec.lineage, one) as (_, put):
                 for event in last_events(spec, command) if spec.lineage.enabled else []:
                     put(event)

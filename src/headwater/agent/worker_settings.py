@@ -6,6 +6,8 @@ from pathlib import Path
 
 import orjson
 
+from headwater.agent.endpoints import Endpoint, allowed_by
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
@@ -15,12 +17,19 @@ class WorkerSettings:
         master: where Spark runs.
         spark: configuration of the one Spark.
         stop_grace_s: how long a stopped run may take to end.
+        allowed_endpoints: as in the agent's configuration, which may be newer than an execution.
     """
 
     home: Path
     master: str
     spark: Mapping[str, str]
     stop_grace_s: float
+    allowed_endpoints: tuple[str, ...] | None = None
+
+    @property
+    def allowed(self) -> tuple[Endpoint, ...] | None:
+        """The allowed endpoints, parsed."""
+        return None if self.allowed_endpoints is None else tuple(map(allowed_by, self.allowed_endpoints))
 
 
 def settings_line(settings: WorkerSettings) -> bytes:
@@ -31,4 +40,11 @@ def settings_line(settings: WorkerSettings) -> bytes:
 def read_settings(line: bytes) -> WorkerSettings:
     """Parse the settings."""
     members = orjson.loads(line)
-    return WorkerSettings(**{**members, "home": Path(members["home"])})
+    allowed = members["allowed_endpoints"]
+    return WorkerSettings(
+        **{
+            **members,
+            "home": Path(members["home"]),
+            "allowed_endpoints": None if allowed is None else tuple(allowed),
+        }
+    )

@@ -247,7 +247,13 @@ def test_the_settings_of_spark_are_not_in_the_workers_command_line(tmp_path: Pat
 
 
 def test_a_worker_reads_the_settings_that_the_agent_wrote(tmp_path: Path) -> None:
-    settings = WorkerSettings(home=tmp_path, master="local[2]", spark={"spark.a": "b\nc"}, stop_grace_s=1.5)
+    settings = WorkerSettings(
+        home=tmp_path,
+        master="local[2]",
+        spark={"spark.a": "b\nc"},
+        stop_grace_s=1.5,
+        allowed_endpoints=("s3://landing",),
+    )
 
     assert read_settings(settings_line(settings)) == settings
 

@@ -16,7 +16,7 @@ from openlineage.client.event_v2 import RunState
 from headwater.agent.config import AgentConfig
 from headwater.agent.loop import Agent, AgentContext
 from headwater.agent.messages import Close, ClosedRun, LateDeliveries, Pipeline, Report
-from headwater.agent.states import DeliveryCounts, Execution, Health
+from headwater.agent.states import DeliveryCounts, Execution, Health, State
 from headwater.agent.store import AgentStore
 from headwater.agent.worker import Worker
 from headwater.agent.worker_settings import WorkerSettings
@@ -153,6 +153,30 @@ def test_nothing_is_sent_to_an_endpoint_that_the_agents_file_no_longer_allows(
 
     assert served(agent, lambda: "not in the agent" in (store.execution(RUN).health.last_error or ""))
     assert emitted(out) == []
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+def test_an_execution_from_before_the_agent_s_file_was_narrowed_neither_runs_nor_sends_its_end(
+    store: AgentStore, tmp_path: Path, state: State
+) -> None:
+    source = PIPELINE.replace("transport: file, file: {path: OUT}", "http: {endpoint: 'http://us.example/api'}")
+    job = store.deploy("edge", "daily", Pipeline(source=source, path=str(tmp_path / "daily.yaml")), NOW, None)
+    execution = Execution(run_id=RUN, job_id=job.id, version=job.version, trigger="deploy", created_at=NOW)
+    began = None if state == "pending" else NOW
+    store.record(NOW, replace(execution, state=state, started_at=began, last_seen=began))
+    agent = agent_of(store, tmp_path, "http://eu.example")
+
+    async def ended() -> bool:
+        task = asyncio.create_task(agent.serve())
+        is_over = await comes_true(lambda: store.execution(RUN).is_over)
+        agent.shut_down()
+        await task
+        return is_over
+
+    assert asyncio.run(ended())
+    assert store.execution(RUN).state == "failed"
+    assert "http://us.example:80/api is not in the agent's allowed_endpoints" in (store.execution(RUN).error or "")
+    assert not list(tmp_path.glob("spool/http-*/[0-9]*"))
 
 
 def test_leftover_events_that_another_program_sent_no_longer_count_as_waiting(
