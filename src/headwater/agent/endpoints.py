@@ -198,7 +198,7 @@ def _in_text(text: str, path: str) -> Iterator[NamedEndpoint]:
     parts = [text] if _is_jdbc(text) else text.split(",")  # in a JDBC URL a comma separates hosts
     if "{" in text:
         parts[0] = text  # between braces it separates the alternatives of one path
-    for part in _QUOTED_IN_SQL.findall(text) or parts:
+    for part in (*_QUOTED_IN_SQL.findall(text), *parts):
         try:
             found = endpoint(part.strip())
         except InvalidInputError as wrong:

@@ -270,6 +270,7 @@ def test_an_allowed_endpoint_allows_only_urls_below_its_path() -> None:
         ("s3://landing/eu/{a\\}b,../us}", False),
         ("s3://landing/eu/x?/../../us", False),
         ("s3://landing/eu#/../../us", False),
+        ("s3://us/`s3://landing/eu/x`", False),
         ("hdfs://name:9000/{a,../b}/x", True),
         ("hdfs://name:9000?x@us/x", False),
         ("hdfs://name:9000#x@us/x", False),
