@@ -695,6 +695,25 @@ def test_other_settings_in_an_older_state_are_dropped() -> None:
     assert updates_from([Configured("archive", 1, {**SINK, **secret})], lifecycles) == []
 
 
+def test_a_watcher_that_starts_again_still_knows_which_columns_debezium_changes() -> None:
+    masking = {
+        "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+        "column.mask.hash.v2.SHA-256.with.salt.pepper": "sales.customers.email",
+        "column.truncate.to.20.chars": "sales.customers.note",
+    }
+    created = [Configured("archive", 1, masking), status(2, "RUNNING")]
+    before = new_lifecycles()
+    (start,) = updates_from(created, before)
+
+    again = Lifecycles("kafka-connect", deciding_properties(), before.connectors.values())
+    written_again = updates_from([Configured("archive", 3, masking)], again)
+    (failed,) = updates_from([status(4, "FAILED")], again)
+
+    assert written_again == []
+    assert (failed.run_id, failed.properties) == (start.run_id, start.properties)
+    assert failed.properties["column.mask"] == "sales.customers.email"
+
+
 def test_heartbeats_go_on_after_the_clock_was_set_back() -> None:
     lifecycles = new_lifecycles()
     updates_from([record._replace(time_ms=record.time_ms + 2 * HOUR_MS) for record in started(1)], lifecycles)

@@ -85,9 +85,12 @@ def listed_topics(properties: Properties) -> list[str]:
 
 
 def column_changes(properties: Properties) -> Properties:
-    """The columns that are masked or truncated, as properties whose names contain no salt: that is a secret."""
+    """The columns that are masked or truncated, as properties whose names contain no salt: that is a secret.
+
+    `properties` may have passed through here before, as those in a watcher's state have.
+    """
     lists = {
-        change: [columns for each, columns in sorted(properties.items()) if name.fullmatch(each)]
+        change: [columns for each, columns in sorted(properties.items()) if each == change or name.fullmatch(each)]
         for change, name in _CHANGES.items()
     }
     return {change: ",".join(columns) for change, columns in lists.items() if columns}
