@@ -106,6 +106,17 @@ def test_retracting_an_end_deletes_its_error_message() -> None:
     assert "isInferred" not in run_facets["headwater_run"]
 
 
+def test_a_report_after_the_end_of_a_run_has_its_duration_and_its_error() -> None:
+    failed = RunUpdate(
+        replace(RUN, state="FAILED"), "FAIL", 1_850_000, failure=Failure(CSV, 1_849_000, None), is_retraction=True
+    )
+
+    run_facets = facets(failed._replace(state="RUNNING", time_ms=1_900_001, ended_ms=1_850_000))
+
+    assert run_facets["errorMessage"] == facets(failed)["errorMessage"]
+    assert run_facets["headwater_run"] == facets(failed)["headwater_run"]
+
+
 def test_a_job_is_a_stream_unless_flink_reports_it_as_a_batch() -> None:
     updates = [RunUpdate(RUN, "START", 1_000), RunUpdate(replace(RUN, is_stream=False), "START", 1_000)]
 

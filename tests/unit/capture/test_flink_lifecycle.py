@@ -384,9 +384,20 @@ def test_a_restarted_job_whose_details_cannot_be_read_continues_the_same_run() -
 
 
 def test_a_job_that_ended_while_the_cluster_was_unreachable_gets_that_end() -> None:
-    (update,) = poll(lost(), 9_000, ended("FINISHED", 4_000))
+    updates = poll(lost(), 20_000, ended("FINISHED", 9_000))
 
-    assert (update.state, update.time_ms, update.is_retraction) == ("COMPLETE", 4_000, True)
+    assert states_and_times(updates) == [("COMPLETE", 9_000)]
+    assert [each.is_retraction for each in updates] == [True]
+
+
+def test_an_end_from_before_an_inferred_one_comes_with_a_newer_report_that_withdraws_its_error() -> None:
+    lifecycles = lost()
+
+    updates = poll(lifecycles, 9_000, ended("FINISHED", 4_000))
+
+    assert states_and_times(updates) == [("RUNNING", 8_001), ("COMPLETE", 4_000)]
+    assert [(each.is_retraction, each.run.state) for each in updates] == [(True, "FINISHED"), (True, "FINISHED")]
+    assert poll(lifecycles, 10_000, ended("FINISHED", 4_000)) == []
 
 
 def test_a_restarted_watcher_knows_which_ends_were_inferred() -> None:

@@ -113,7 +113,7 @@ def _run_facets(update: RunUpdate, context: ClusterContext) -> dict[str, RunFace
             bytesIn=None,
             bytesOut=None,
             errorCount=(figures.restarts or 0) + (run.state == "FAILED"),
-            durationMs=max(0, update.time_ms - run.started_ms),
+            durationMs=max(0, (update.ended_ms or update.time_ms) - run.started_ms),
             stopReason=update.stop_reason,
             isInferred=update.silence is not None or None,
         ),
@@ -130,7 +130,7 @@ def _run_facets(update: RunUpdate, context: ClusterContext) -> dict[str, RunFace
 def _error(update: RunUpdate) -> RunFacet | None:
     if update.silence is not None:
         return error_message_run.ErrorMessageRunFacet(message=update.silence, programmingLanguage="JAVA")
-    if update.state == "FAIL":
+    if update.state == "FAIL" or (update.ended_ms is not None and update.run.state == "FAILED"):
         trace = without_values(update.failure.trace if update.failure else "", EXCEPTIONS)
         return error_message_run.ErrorMessageRunFacet(
             message=trace.root, programmingLanguage="JAVA", stackTrace=trace.text or None

@@ -74,6 +74,8 @@ class RunUpdate(NamedTuple):
     """Why the end was inferred."""
     is_retraction: bool = False
     """Whether an inferred end is retracted."""
+    ended_ms: int | None = None
+    """When the run ended, if it is over and this is not its end."""
 
 
 class Lifecycles:
@@ -227,13 +229,14 @@ class Lifecycles:
             replace(run), "COMPLETE", max(job.ended_ms or job.modified_ms, run.started_ms), is_retraction=is_retraction
         )
         if job.state == "FAILED":
-            yield update._replace(state="FAIL", failure=details and details.failure)
+            update = update._replace(state="FAIL", failure=details and details.failure)
         elif job.state == "CANCELED":
-            yield update._replace(state="ABORT", stop_reason="cancelled")
+            update = update._replace(state="ABORT", stop_reason="cancelled")
         elif details is not None and details.savepoint is not None:
-            yield update._replace(stop_reason="stopped with a savepoint", savepoint=details.savepoint)
-        else:
-            yield update
+            update = update._replace(stop_reason="stopped with a savepoint", savepoint=details.savepoint)
+        if is_retraction and update.time_ms <= run.told_ms:  # of a facet, the report with the latest time counts
+            yield update._replace(state="RUNNING", time_ms=run.told_ms + 1, ended_ms=update.time_ms)
+        yield update
         del self.runs[run.job_id]
         if self.over is not None:
             self.over.add(_key(job))
