@@ -701,7 +701,7 @@ def test_a_watcher_that_starts_again_still_knows_which_columns_debezium_changes(
         "column.mask.hash.v2.SHA-256.with.salt.pepper": "sales.customers.email",
         "column.truncate.to.20.chars": "sales.customers.note",
     }
-    created = [Configured("archive", 1, masking), status(2, "RUNNING")]
+    created: list[Record] = [Configured("archive", 1, masking), status(2, "RUNNING")]
     before = new_lifecycles()
     (start,) = updates_from(created, before)
 
