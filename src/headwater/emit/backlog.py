@@ -232,7 +232,7 @@ class Backlog:
         """Bytes in the target's spools of other processes, dead or alive; they share our limit."""
         ours = {spool.path for spool in self._spools()}
         sizes = 0
-        for file in self._directory.glob(f"*/{FILE}") if self._directory else ():
+        for file in self._directory.glob(f"[0-9]*/{FILE}") if self._directory else ():
             with contextlib.suppress(FileNotFoundError):
                 sizes += 0 if file in ours else file.stat().st_size
         return sizes

@@ -128,6 +128,20 @@ def test_events_that_were_delivered_before_the_damage_are_not_delivered_again(tm
     backlog.close()
 
 
+def test_a_damaged_file_that_is_kept_takes_no_room_from_events(tmp_path: Path) -> None:
+    backlog = backlog_in(tmp_path, max_bytes=4 << 20)
+    backlog.add(events(0, 3, size=1 << 20))
+    change(tmp_path, 0)
+    while (waiting := backlog.peek()) is not None:
+        backlog.remove(waiting)
+
+    backlog.add(events(4, 7, size=1 << 20))
+
+    assert "damaged" in folders(tmp_path)
+    assert (len(backlog), backlog.is_safe) == (4, True)
+    backlog.close()
+
+
 def damage_the_table(directory: Path) -> None:
     (file,) = directory.glob("[0-9]*/events.db")
     with closing(sqlite3.connect(file)) as db:
