@@ -12,7 +12,8 @@ import httpx
 from headwater.capture.fields import Field, TopicSchema
 from headwater.capture.languages import avro, json_schema, protobuf
 from headwater.errors import NotFoundError, UnavailableError
-from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
+from headwater.model.tls import is_not_trusted, not_trusted
+from headwater.observe.http_client import opened_client
 
 log = logging.getLogger(__name__)
 
@@ -64,14 +65,13 @@ class Registry:
     not exist there.
 
     Raises:
-        SetupError: the trusted certificates cannot be read.
+        SetupError: the trusted certificates cannot be read, or a proxy cannot be used.
     """
 
     def __init__(
         self, url: str, network: httpx.BaseTransport | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        with authorities_to_trust():
-            self._client = httpx.Client(base_url=url.rstrip("/") + "/", timeout=_TIMEOUT_S, transport=network)
+        self._client = opened_client(base_url=url.rstrip("/") + "/", timeout=_TIMEOUT_S, transport=network)
         self._clock = clock
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import httpx
 import typer
 
-from headwater.cli.http_client import no_answer, opened_client
+from headwater.cli.http_client import no_answer
 from headwater.cli.json_output import print_result
 from headwater.cli.option_values import as_long_as_can_be
 from headwater.cli.printed import say
@@ -19,6 +19,7 @@ from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.model.words import so_many
+from headwater.observe.http_client import opened_client
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 
 from headwater.access.operator import operator_token
-from headwater.cli.http_client import opened_client
 from headwater.cli.who import who
 from headwater.errors import SetupError
+from headwater.observe.http_client import opened_client
 from headwater.service.writing.actions import export_entry
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import entry_of

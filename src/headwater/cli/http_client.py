@@ -1,39 +1,20 @@
-"""HTTP clients with the certificates and proxies of the environment, and messages about failed requests."""
+"""Messages about failed requests."""
 
 import os
 import re
 import socket
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from headwater.errors import SetupError
-from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
+from headwater.model.tls import is_not_trusted, not_trusted
 
-_PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy"})
-"""Environment variables of proxies, in lower or upper case."""
 _OF_A_SYSTEM: Final = re.compile(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$")
 """Technical parts of a reason that are removed."""
 _LATE: Final = (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout)
 _ON_THE_WAY: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
-
-
-def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx has them
-    """A client, not yet connected.
-
-    Raises:
-        SetupError: the environment names certificates that cannot be read, or a proxy that cannot be used.
-    """
-    try:
-        with authorities_to_trust():
-            return httpx.Client(**settings)
-    except (ImportError, ValueError, httpx.InvalidURL):  # their messages may show a password
-        raise SetupError(
-            f"{' or '.join(_unusable_proxies())} holds no valid proxy address; set it to one like "
-            "http://proxy.example.org:3128, or unset it"
-        ) from None
 
 
 def reason(fault: httpx.HTTPError) -> str:
@@ -66,13 +47,6 @@ def no_answer(fault: httpx.HTTPError, url: str, nobody: str) -> str:
         return nobody.format(url=url, why=why)
     hint = "if it uses TLS, write https://; otherwise try" if url.startswith("http:") else "try"
     return f"the server at {url} closed the connection before it answered ({why}); {hint} again later"
-
-
-def _unusable_proxies() -> list[str]:
-    """The variables with proxies of unsupported kinds; if there are none, all that name a proxy."""
-    named = {name: value for name, value in os.environ.items() if name.lower() in _PROXIES and value}
-    odd = [name for name, value in named.items() if "://" in value and not value.startswith(("http://", "https://"))]
-    return sorted(odd or named)
 
 
 def _proxy_to(url: str) -> str | None:

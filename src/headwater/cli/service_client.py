@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import typer
 
-from headwater.cli.http_client import no_answer, opened_client
+from headwater.cli.http_client import no_answer
 from headwater.cli.web_address import is_web_address
 from headwater.errors import (
     HeadwaterError,
@@ -24,6 +24,7 @@ from headwater.errors import (
 )
 from headwater.model.credentials import fits_a_header, without_credentials
 from headwater.model.words import so_many
+from headwater.observe.http_client import opened_client
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 

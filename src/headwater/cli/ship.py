@@ -11,7 +11,6 @@ import typer
 
 from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
-from headwater.cli.http_client import opened_client
 from headwater.cli.printed import harmless, say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
@@ -22,6 +21,7 @@ from headwater.emit.http import HttpTransport
 from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble
 from headwater.emit.shipment import ship as ship_files
 from headwater.model.words import so_many
+from headwater.observe.http_client import opened_client
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 

@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from headwater.cli.audit_trust import verifier_of
-from headwater.cli.http_client import no_answer, opened_client, reason
+from headwater.cli.http_client import no_answer, reason
 from headwater.cli.json_output import print_result
 from headwater.cli.option_values import as_long_as_can_be, name_of_key
 from headwater.cli.printed import say
@@ -21,6 +21,7 @@ from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.model.words import so_many
+from headwater.observe.http_client import opened_client
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
 from headwater.signing.notefile import witness_key

@@ -30,6 +30,7 @@ from headwater.errors import SetupError
 from headwater.model.credentials import fits_a_header
 from headwater.model.producer import VERSION
 from headwater.model.tls import TRUST_IT, authorities_to_trust, is_not_trusted
+from headwater.observe.http_client import opened_client
 
 log = logging.getLogger(__name__)
 
@@ -209,7 +210,7 @@ class HttpTransport:
 
     def _opened(self) -> httpx.Client:
         if self._client is None:
-            self._client = httpx.Client(
+            self._client = opened_client(
                 verify=_trusted(self._config.endpoint),
                 timeout=self._config.timeout_s,
                 limits=httpx.Limits(max_connections=1),

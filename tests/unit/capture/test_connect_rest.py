@@ -29,3 +29,13 @@ def test_a_workers_version_is_in_the_processing_engine_of_the_runs() -> None:
 )
 def test_without_a_workers_version_it_is_unknown(response: httpx.Response) -> None:
     assert version_at("http://connect:8083", httpx.MockTransport(lambda _: response)) is None
+
+
+def test_with_an_unusable_proxy_the_version_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://ann:hush@127.0.0.1:9")
+
+    assert version_at("http://connect:8083") is None
+    (warning,) = caplog.records
+    assert str(vars(warning)["fault"]).startswith("ALL_PROXY holds no valid proxy address")

@@ -305,3 +305,10 @@ def test_an_untrusted_certificate_is_reported_with_a_remedy() -> None:
 def test_a_server_that_is_not_flink_is_reported(response: httpx.Response) -> None:
     with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
         cluster(lambda _: response).jobs()
+
+
+def test_an_unusable_proxy_is_reported_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://ann:hush@127.0.0.1:9")
+
+    with pytest.raises(SetupError, match=r"^ALL_PROXY holds no valid proxy address"):
+        FlinkCluster(["http://flink:8081"])

@@ -14,7 +14,7 @@ import pytest
 from headwater.capture.outlet import Outlet
 from headwater.capture.registry import RegistryWatcher
 from headwater.capture.schemas import Registry
-from headwater.errors import UnavailableError
+from headwater.errors import SetupError, UnavailableError
 
 NOT_READ = httpx.Response(422, json={"error_code": 42201, "message": "Either the input schema or one is invalid"})
 FORBIDDEN = httpx.Response(403, json={"error_code": 40301, "message": "User is denied operation Read"})
@@ -254,3 +254,10 @@ def test_an_older_state_without_schemas_is_still_used(watch: Callable[[Subjects]
     watched.restart()
 
     assert (first, watched.poll()) == ([], [("a-value", 1)])
+
+
+def test_an_unusable_proxy_is_reported_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://ann:hush@127.0.0.1:9")
+
+    with pytest.raises(SetupError, match=r"^ALL_PROXY holds no valid proxy address"):
+        Registry("http://registry:8081")

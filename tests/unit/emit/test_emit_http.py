@@ -65,6 +65,19 @@ def test_an_outcome_has_advice_for_its_status(status: int, advice: str) -> None:
     assert bool(advice) == bool(outcome.advice)
 
 
+@pytest.mark.parametrize("proxy", ["socks5://ann:hush@127.0.0.1:9", "http://[::1"])
+def test_with_an_unusable_proxy_events_wait_and_the_reason_names_its_variable(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT))
+
+    (outcome,) = transport.send_batch([EVENT])
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith("ALL_PROXY holds no valid proxy address")
+
+
 def test_the_services_message_is_shortened_to_one_line() -> None:
     outcome = sent(lambda _: httpx.Response(422, json={"code": 422, "message": "run.runId: \n" + "x" * 1000}))
 

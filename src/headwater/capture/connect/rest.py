@@ -4,6 +4,9 @@ import logging
 
 import httpx
 
+from headwater.errors import SetupError
+from headwater.observe.http_client import opened_client
+
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 3.0
@@ -15,9 +18,10 @@ def version_at(url: str, network: httpx.BaseTransport | None = None) -> str | No
     Source: Kafka documentation, Connect REST API, `GET /`
     """
     try:
-        with httpx.Client(transport=network, timeout=_TIMEOUT_S) as client:
+        with opened_client(transport=network, timeout=_TIMEOUT_S) as client:
             version = client.get(url).raise_for_status().json()["version"]
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as fault:
-        log.warning("cannot read the version of Kafka Connect from its REST API", extra={"fault": type(fault).__name__})
+    except (SetupError, httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as fault:
+        why = str(fault) if isinstance(fault, SetupError) else type(fault).__name__
+        log.warning("cannot read the version of Kafka Connect from its REST API", extra={"fault": why})
         return None
     return version if isinstance(version, str) else None

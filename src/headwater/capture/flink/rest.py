@@ -8,7 +8,8 @@ import httpx
 from headwater.capture.flink.jobs import Details, JobAnswers, Listed, details, listed, wanted_metrics
 from headwater.errors import NotFoundError, SetupError, UnavailableError
 from headwater.model.credentials import without_credentials
-from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
+from headwater.model.tls import is_not_trusted, not_trusted
+from headwater.observe.http_client import opened_client
 
 JOB_NAMESPACE: Final = "flink-jobs"
 """The default namespace of jobs in openlineage-flink."""
@@ -49,13 +50,12 @@ class FlinkCluster:
     All methods raise UnavailableError if none answers, or the answer is not one of Flink's REST API.
 
     Raises:
-        SetupError: the trusted certificates cannot be read.
+        SetupError: the trusted certificates cannot be read, or a proxy cannot be used.
     """
 
     def __init__(self, urls: Sequence[str], network: httpx.BaseTransport | None = None) -> None:
         self._urls = [url.rstrip("/") for url in urls]
-        with authorities_to_trust():
-            self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
+        self._client = opened_client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
 
     def close(self) -> None:
         """Close the connections."""
