@@ -51,6 +51,23 @@ def test_each_kind_of_record_is_read(key: str, value: str | None, record: Record
     assert parse_record(key.encode(), None if value is None else value.encode(), 7) == record
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("status-connector-a", '{"state":"FAILED","trace":"\\ud800"}'),
+        ("status-connector-a", '{"state":["RUNNING"]}'),
+        ("status-task-a-0", '{"state":"RUNNING","worker_id":{}}'),
+        ("status-task-a-18446744073709551616", '{"state":"RUNNING"}'),
+        ("commit-a", '{"tasks":1e300}'),
+        ("commit-a", '{"tasks":1e400}'),
+        ("target-state-a", '{"state":5}'),
+        ("connector-a", '{"properties":{"topics":"\\ud800"}}'),
+    ],
+)
+def test_a_record_that_connect_cannot_have_written_is_irrelevant(key: str, value: str) -> None:
+    assert parse_record(key.encode(), value.encode(), 7) is None
+
+
 @given(st.none() | st.binary(), st.none() | st.binary() | st.sampled_from([b"[]", b"1", b'{"tasks":"x"}', b"null"]))
 def test_any_record_can_be_parsed(key: bytes | None, value: bytes | None) -> None:
     for prefix in (b"", b"connector-", b"commit-", b"status-task-", b"status-topic-", b"target-state-"):

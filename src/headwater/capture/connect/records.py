@@ -11,10 +11,11 @@ All other keys (sessions, restarts, loggers, the tasks' own properties) are irre
 Source: `KafkaConfigBackingStore` and `KafkaStatusBackingStore` of Kafka 4.3.1, as observed
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 Properties = Mapping[str, str]
 
@@ -131,9 +132,12 @@ _NAMED: Final = ("connector-", "commit-", "target-state-", "status-connector-")
 
 
 def parse_record(key: bytes | None, value: bytes | None, time_ms: int) -> Record | None:
-    """Parse a record of either topic; None if it is irrelevant to a connector's lifecycle, or cannot be read."""
+    """Parse a record of either topic; None if it is irrelevant to a connector's lifecycle, or cannot be read.
+
+    What another program may have written there never gets into the watcher's state: it could not be saved any more.
+    """
     try:
-        return _parsed((key or b"").decode(), None if value is None else json.loads(value), time_ms)
+        return _parsed((key or b"").decode(), None if value is None else orjson.loads(value), time_ms)
     except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -144,7 +148,7 @@ def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401
         return (TopicActive if body else TopicReset)(connector, time_ms, topic) if connector else None
     if key.startswith("status-task-"):
         connector, _, number = key.removeprefix("status-task-").rpartition("-")
-        return _status(connector, time_ms, int(number), body)
+        return _status(connector, time_ms, _int32(int(number)), body)
     kind = next((prefix for prefix in _NAMED if key.startswith(prefix)), None)
     connector = key.removeprefix(kind or "")
     match kind:
@@ -154,12 +158,26 @@ def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401
             properties = None if body is None else {str(name): str(value) for name, value in body["properties"].items()}
             return Configured(connector, time_ms, properties)
         case "commit-" if body is not None:
-            return TaskCount(connector, time_ms, int(body["tasks"]))
+            return TaskCount(connector, time_ms, _int32(body["tasks"]))
         case "target-state-" if body is not None:
-            return TargetState(connector, time_ms, body.get("state.v2") or body["state"])
+            target = _text(body.get("state.v2") or body["state"])
+            return None if target is None else TargetState(connector, time_ms, target)
     return None
 
 
 def _status(connector: str, time_ms: int, task: int | None, body: Any) -> Status:  # noqa: ANN401  any JSON
     status = body or {}
-    return Status(connector, time_ms, task, status.get("state"), status.get("trace"), status.get("worker_id"))
+    state, trace, worker = (_text(status.get(name)) for name in ("state", "trace", "worker_id"))
+    return Status(connector, time_ms, task, state, trace, worker)
+
+
+def _int32(number: Any) -> int:  # noqa: ANN401  any JSON
+    if not isinstance(number, int) or not 0 <= number < 1 << 31:
+        raise ValueError("not a number of tasks")
+    return number
+
+
+def _text(value: Any) -> str | None:  # noqa: ANN401  any JSON
+    if not isinstance(value, str | None):
+        raise TypeError("not text")
+    return value
