@@ -47,12 +47,17 @@ def kinds(*beginnings: str) -> re.Pattern[str]:
 def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
     """A Java stack trace without messages that may quote values; `kept` matches the exceptions whose messages stay."""
     lines: list[str] = []
+    is_message = False
     for line in trace.splitlines():
+        thrown = _THROWN.fullmatch(line.rstrip())
         if _FRAME.fullmatch(line):
             lines.append(line)
-        elif thrown := _THROWN.fullmatch(line.rstrip()):
+            is_message = False
+        elif thrown and (not lines or (thrown["lead"] and not is_message)):
             lines.append(_thrown(thrown, kept))
-        # Any other line continues a message.
+            is_message = False
+        else:  # it continues a message, perhaps one that quotes another trace, until the next frame
+            is_message = True
     messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
     return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])

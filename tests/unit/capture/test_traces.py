@@ -33,6 +33,20 @@ def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
     assert without_values(trace, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
 
 
+def test_an_exception_in_a_quoted_line_of_a_log_is_part_of_the_message() -> None:
+    quoted = "java.net.ConnectException: no route to hunter2\nCaused by: java.net.SocketException: hunter2"
+    trace = (
+        f"org.apache.kafka.connect.errors.DataException: Cannot convert 'ERROR\n{quoted}'\n{quoted}\n"
+        "\tat org.apache.kafka.connect.json.JsonConverter.toConnectData(JsonConverter.java:333)\n"
+        "Caused by: java.nio.file.NoSuchFileException: /etc/schema.json\n"
+    )
+
+    cleaned = without_values(trace, CONNECTORS)
+
+    assert "hunter2" not in cleaned.text
+    assert cleaned.root == "java.nio.file.NoSuchFileException: /etc/schema.json"
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
