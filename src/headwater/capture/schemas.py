@@ -12,8 +12,8 @@ import httpx
 from headwater.capture.fields import Field, TopicSchema
 from headwater.capture.languages import avro, json_schema, protobuf
 from headwater.errors import NotFoundError, UnavailableError
+from headwater.http_client import opened_client
 from headwater.model.tls import is_not_trusted, not_trusted
-from headwater.observe.http_client import opened_client
 
 log = logging.getLogger(__name__)
 

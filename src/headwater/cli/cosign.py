@@ -18,8 +18,8 @@ from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
+from headwater.http_client import opened_client
 from headwater.model.words import so_many
-from headwater.observe.http_client import opened_client
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 

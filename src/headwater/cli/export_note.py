@@ -12,7 +12,7 @@ import httpx
 from headwater.access.operator import operator_token
 from headwater.cli.who import who
 from headwater.errors import SetupError
-from headwater.observe.http_client import opened_client
+from headwater.http_client import opened_client
 from headwater.service.writing.actions import export_entry
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import entry_of

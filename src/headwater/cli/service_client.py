@@ -22,9 +22,9 @@ from headwater.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
+from headwater.http_client import opened_client
 from headwater.model.credentials import fits_a_header, without_credentials
 from headwater.model.words import so_many
-from headwater.observe.http_client import opened_client
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 

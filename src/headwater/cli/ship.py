@@ -20,8 +20,8 @@ from headwater.emit.home import headwater_home
 from headwater.emit.http import HttpTransport
 from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble
 from headwater.emit.shipment import ship as ship_files
+from headwater.http_client import opened_client
 from headwater.model.words import so_many
-from headwater.observe.http_client import opened_client
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 

@@ -22,9 +22,9 @@ from headwater.cli.exit_status import IS_BAD
 from headwater.cli.http_client import reason
 from headwater.cli.printed import harmless, say
 from headwater.errors import InvalidEventError, InvalidInputError
+from headwater.http_client import opened_client
 from headwater.model.events import parse_event
 from headwater.model.words import so_many
-from headwater.observe.http_client import opened_client
 from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.records import verify_record
 from headwater.signing.verify import Verification, as_revoked, verify_event

@@ -20,8 +20,8 @@ from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
+from headwater.http_client import opened_client
 from headwater.model.words import so_many
-from headwater.observe.http_client import opened_client
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
 from headwater.signing.notefile import witness_key

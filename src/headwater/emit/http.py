@@ -27,10 +27,10 @@ from headwater.emit.receipts import Receipts
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.errors import SetupError
+from headwater.http_client import opened_client
 from headwater.model.credentials import fits_a_header
 from headwater.model.producer import VERSION
 from headwater.model.tls import TRUST_IT, authorities_to_trust, is_not_trusted
-from headwater.observe.http_client import opened_client
 
 log = logging.getLogger(__name__)
 

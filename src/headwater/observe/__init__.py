@@ -8,7 +8,6 @@ counters     how many rows and bytes a run has read and written
 run_facets   run facets that any run of ours may have
 described    a dataset with its facets
 dataset_arguments   datasets as a person passes them to `headwater.run`
-http_client  HTTP clients with the certificates and proxies of the environment
 local_url    JDBC URLs of databases that are local files
 queries      the tables that a query reads in its database, from its text
 signals      a terminal event before SIGTERM ends a Python program

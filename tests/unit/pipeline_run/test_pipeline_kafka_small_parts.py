@@ -12,9 +12,9 @@ from headwater.graph.sparkplan.plan import parse_plan
 from headwater.pipeline.kafka.connection import client_properties, spark_options
 from headwater.pipeline.kafka.evolution import READ_MARK, reader_schema
 from headwater.pipeline.kafka.read import PAYLOAD, beginnings
-from headwater.pipeline.kafka.registry import Version
+from headwater.pipeline.kafka.registry import Registry, Version
 from headwater.pipeline.reporting.topics import cut_at_payloads
-from headwater.pipeline.spec import KafkaInput, KafkaSecurity
+from headwater.pipeline.spec import KafkaInput, KafkaSecurity, SchemaRegistry
 
 PACKAGE = "org.apache.spark.sql.catalyst"
 
@@ -107,3 +107,12 @@ def payload(name: str, key: int) -> list[dict[str, object]]:
 
 def input_over(security: KafkaSecurity) -> KafkaInput:
     return KafkaInput(addresses=("one:9092", "two:9092"), topics=("orders",), format="raw", security=security)
+
+
+def test_a_proxy_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://ann:hush@127.0.0.1:9")
+
+    with pytest.raises(SetupError, match=r"^ALL_PROXY holds no valid proxy address") as found:
+        Registry(SchemaRegistry(url="http://registry.example.org"))
+
+    assert "hush" not in str(found.value)

@@ -5,7 +5,7 @@ import logging
 import httpx
 
 from headwater.errors import SetupError
-from headwater.observe.http_client import opened_client
+from headwater.http_client import opened_client
 
 log = logging.getLogger(__name__)
 

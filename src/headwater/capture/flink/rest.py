@@ -7,9 +7,9 @@ import httpx
 
 from headwater.capture.flink.jobs import Details, JobAnswers, Listed, details, listed, wanted_metrics
 from headwater.errors import NotFoundError, SetupError, UnavailableError
+from headwater.http_client import opened_client
 from headwater.model.credentials import without_credentials
 from headwater.model.tls import is_not_trusted, not_trusted
-from headwater.observe.http_client import opened_client
 
 JOB_NAMESPACE: Final = "flink-jobs"
 """The default namespace of jobs in openlineage-flink."""

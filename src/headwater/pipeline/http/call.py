@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from headwater.errors import InvalidInputError, UnavailableError
+from headwater.http_client import opened_client
 from headwater.model.producer import VERSION
 from headwater.model.words import so_many
 from headwater.pipeline.environment import from_environment
@@ -63,11 +64,11 @@ def caller_of(call: HttpCall) -> Iterator[Caller]:
     """A caller with the API's headers and authentication.
 
     Raises:
-        SetupError: an environment variable that `auth` names is not set.
+        SetupError: an environment variable that `auth` names is not set, or a proxy of the environment cannot be used.
     """
     headers = {"User-Agent": f"headwater/{VERSION}", **call.headers, **_token(call.auth)}
     basic = _basic(call.auth)
-    with httpx.Client(timeout=call.timeout, headers=headers, auth=basic, follow_redirects=False) as client:
+    with opened_client(timeout=call.timeout, headers=headers, auth=basic, follow_redirects=False) as client:
         yield Caller(call, client)
 
 

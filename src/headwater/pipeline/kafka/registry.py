@@ -10,6 +10,7 @@ import httpx
 import orjson
 
 from headwater.errors import NotFoundError, UnavailableError
+from headwater.http_client import opened_client
 from headwater.pipeline.kafka.connection import registry_auth
 from headwater.pipeline.spec import SchemaRegistry
 
@@ -36,11 +37,15 @@ class Version:
 
 
 class Registry:
-    """A client of one schema registry."""
+    """A client of one schema registry.
+
+    Raises:
+        SetupError: the trusted certificates cannot be read, or a proxy cannot be used.
+    """
 
     def __init__(self, spec: SchemaRegistry) -> None:
         self._spec = spec
-        self._client = httpx.Client(base_url=spec.url.rstrip("/"), auth=registry_auth(spec), timeout=_PATIENCE_S)
+        self._client = opened_client(base_url=spec.url.rstrip("/"), auth=registry_auth(spec), timeout=_PATIENCE_S)
 
     def close(self) -> None:
         """Close the connections."""
