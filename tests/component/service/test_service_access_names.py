@@ -433,3 +433,31 @@ def test_a_finding_about_other_inputs_does_not_name_hidden_ones(admin: Caller) -
     assert "payroll" in answers["*"]
     assert "its inputs changed from" in answers["etl"]
     assert "payroll" not in answers["etl"]
+
+
+def test_putting_a_job_does_not_tell_which_datasets_exist_beyond_the_scopes(admin: Caller) -> None:
+    holder, inputs = caller(admin, "ingest"), [{"namespace": "hr", "name": name} for name in ("salaries", "guess")]
+    bodies = [{"type": "BATCH", "inputs": [each], "outputs": []} for each in inputs]
+    assert post(holder, event()) == [201]
+
+    known, guessed = (holder("PUT", "/api/v1/namespaces/etl/jobs/load", json=body) for body in bodies)
+
+    assert (known.status_code, guessed.status_code) == (200, 200)
+    unknown = {"type": "BATCH", "inputs": [], "outputs": [{"namespace": "etl", "name": "guess"}]}
+    assert holder("PUT", "/api/v1/namespaces/etl/jobs/load", json=unknown).status_code == 404
+
+
+def test_putting_a_dataset_tells_neither_which_sources_exist_nor_their_addresses(admin: Caller) -> None:
+    at, run = "postgres://payroll:5432", str(uuid4())
+    admin("PUT", "/api/v1/sources/payroll", json={"type": "POSTGRESQL", "connectionUrl": at})
+    holder = caller(admin, "ingest", "read")
+    assert post(holder, event(run={"runId": run})) == [201]
+    table = {"type": "DB_TABLE", "physicalName": "x", "runId": run}
+    bodies = [{**table, "sourceName": name} for name in ("payroll", "guess")]
+
+    known, guessed = (holder("PUT", "/api/v1/namespaces/etl/datasets/x", json=body) for body in bodies)
+
+    assert (known.status_code, guessed.status_code) == (200, 200)
+    events = holder("GET", f"/api/v1/jobs/runs/{run}/events")
+    assert (known.json()["sourceName"], len(events.json()["events"])) == ("payroll", 3)
+    assert at not in events.text

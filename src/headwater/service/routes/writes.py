@@ -54,17 +54,22 @@ async def put_dataset(
     dataset = DatasetId(namespace, name)
     if sees is not None and body.runId is not None and not sees(service.knowledge.run(body.runId).job.namespace):
         raise ForbiddenError("runId: the run is one of a namespace that no scope covers")
-    await writing.put_dataset(service, dataset, body, by)
+    await writing.put_dataset(service, dataset, body, by, sees)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
 @router.put(JOB, response_model=shapes.Job, responses=NOT_FOUND | WRITTEN, tags=["jobs"])
 async def put_job(
-    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody, by: By = None
+    service: ServiceHere,
+    namespace: NamespaceName,
+    name: ResourceName,
+    body: bodies.JobBody,
+    by: By = None,
+    sees: Sees = None,
 ) -> Response:
     """Declare a job with its inputs and outputs: a job event."""
     job = JobId(namespace, name)
-    await writing.put_job(service, job, body, by)
+    await writing.put_job(service, job, body, by, sees)
     return answer(job_shapes(service.knowledge, [job])[0])
 
 

@@ -1,11 +1,12 @@
 """Writes over the API: what an event can say becomes an event, and is processed as any event; the rest is an edit.
 
 Each function returns once the write is on disk, and every later answer includes it. It raises NotFoundError for an
-unknown namespace, source, dataset, job or run, and what `Intake.take` and `Intake.edit` raise.
+unknown namespace, source, dataset, job or run, and what `Intake.take` and `Intake.edit` raise. What the writer may not
+know (by `sees`; None: everything is shown) need not be known either, as in an event: an error would confirm a guess.
 """
 
 from asyncio import Lock
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -31,12 +32,17 @@ from headwater.service.views.tags import tag_shape
 from headwater.service.writing.actions import note_put
 from headwater.service.writing.put_times import dataset_put_us, job_put_us
 
+Sees = Callable[[str], bool]
+"""Whether the writer may know of a namespace."""
 
-async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None) -> None:
+
+async def put_dataset(
+    service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None, sees: Sees | None
+) -> None:
     """Declare a dataset, or report that a run wrote it; its tags are added."""
     namespace(service.knowledge, name.namespace)
     run = None if body.runId is None else service.knowledge.run(body.runId)
-    put = _dataset_put(service.knowledge, name, body)
+    put = _dataset_put(service.knowledge, name, body, sees)
     time_us = dataset_put_us(service.knowledge.graph, put, service.now_us())
     if run is None:
         await service.intake.take(declared.dataset_event(time_us, put))
@@ -47,14 +53,16 @@ async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBod
     await _edit(service, by, _tags_of_body(name, body))
 
 
-def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody) -> declared.DatasetPut:
-    is_default = body.sourceName == DEFAULT_SOURCE
+def _dataset_put(
+    knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody, sees: Sees | None
+) -> declared.DatasetPut:
+    is_shown = body.sourceName != DEFAULT_SOURCE and sees is None  # sources are of no namespace
     return declared.DatasetPut(
         name=name,
         is_stream=body.type == "STREAM",
         physical_name=body.physicalName,
         source_name=body.sourceName,
-        source_uri=None if is_default else source(knowledge, body.sourceName)["connectionUrl"],
+        source_uri=source(knowledge, body.sourceName)["connectionUrl"] if is_shown else None,
         columns=[declared.Column(each.name, each.type, each.description) for each in body.fields or ()],
         description=description_of(knowledge, name) if body.description is None else body.description,
         schema_location=body.schemaLocation or None,
@@ -68,14 +76,14 @@ def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[EditIte
         yield from (EditItem(target, tag(word.upper()), True) for word in field.tags or ())
 
 
-async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
+async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None, sees: Sees | None) -> None:
     """Declare a job with inputs and outputs; with a run, also those of the run. Its tags are added."""
     knowledge = service.knowledge
     namespace(knowledge, name.namespace)
     run = None if body.runId is None else knowledge.run(body.runId)
     if run is not None and run.job != name:
         raise NotFoundError(f"Run '{run.run_id}' not found.")
-    inputs, outputs = (_known(knowledge, side) for side in (body.inputs, body.outputs))
+    inputs, outputs = (_known(knowledge, side, sees) for side in (body.inputs, body.outputs))
     put = declared.JobPut(
         name, body.type, inputs, outputs, body.location, body.description, _reported_type(knowledge, name)
     )
@@ -92,8 +100,13 @@ def _reported_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | Non
     return None if digest is None or knowledge.graph.is_deleted(digest) else knowledge.store.content(digest)
 
 
-def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> list[DatasetId]:
-    return [knowledge.dataset(DatasetId(each.namespace, each.name)) for each in names or ()]
+def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None, sees: Sees | None) -> list[DatasetId]:
+    datasets = [DatasetId(each.namespace, each.name) for each in names or ()]
+    return [each if _is_hidden(each, sees) else knowledge.dataset(each) for each in datasets]
+
+
+def _is_hidden(dataset: DatasetId, sees: Sees | None) -> bool:
+    return sees is not None and dataset.is_complete and not sees(dataset.namespace)
 
 
 async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str | None) -> str:
