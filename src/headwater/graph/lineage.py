@@ -65,13 +65,20 @@ class Graph(Growth):
 
         Datasets without a complete name are in quarantine instead.
         """
-        return filter(self.is_shown, self.datasets)
+        placed = {self.shown(name) for name in self.datasets if not name.is_complete}
+        return filter(self.is_shown, chain(self.datasets, placed.difference(self.datasets)))
 
     def is_shown(self, name: DatasetId) -> bool:
         """Whether this is the shown name of a dataset that is not deleted."""
-        dataset = self.datasets.get(name)
-        is_known = dataset is not None and dataset.is_known
-        return is_known and self.shown(name) == name and self.shows(name)
+        return self.is_known(name) and self.shown(name) == name and self.shows(name)
+
+    def is_known(self, shown: DatasetId) -> bool:
+        """Whether anything is known of a dataset, by its shown name.
+
+        The shown name itself may be known only as another name of one without a namespace.
+        """
+        members = (shown,) if self.identities.is_alone(shown) else self.identities.members(shown)
+        return any((dataset := self.datasets.get(name)) is not None and dataset.is_known for name in members)
 
     def shows(self, name: DatasetId) -> bool:
         """Whether the dataset, by its shown name, is neither quarantined nor deleted."""

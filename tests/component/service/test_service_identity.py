@@ -271,6 +271,29 @@ def test_a_name_in_quarantine_lists_the_datasets_it_may_mean(client: TestClient)
     assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
 
 
+def test_a_dataset_whose_namespace_only_a_symlink_tells_is_in_every_list_until_it_is_deleted(tmp_path: Path) -> None:
+    symlink = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+    table, listed = "/api/v1/namespaces/hive/datasets/s.t", "/api/v1/namespaces/hive/datasets"
+
+    def names(client: TestClient, as_of: str = "") -> list[str]:
+        return [each["name"] for each in get(client, f"{listed}{as_of}")["datasets"]]
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        post(client, event(outputs=[dataset("t", "", symlinks=symlink, schema=schema("id"))]))
+
+        assert names(client) == names(client, "?asOf=2026-05-22T14:30:00Z") == ["s.t"]
+        assert [field["name"] for field in get(client, table)["fields"]] == ["id"]
+        assert get(client, "/api/v1/summary")["datasets"] == 1
+        found = get(client, "/api/v1/search?q=s.t")["results"]
+        assert [each["nodeId"] for each in found] == ["dataset:hive:s.t"]
+        graph = get(client, "/api/v1/lineage?nodeId=dataset:hive:s.t")["graph"]
+        assert {node["id"] for node in graph} == {"dataset:hive:s.t", "job:etl:load"}
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        assert names(client) == ["s.t"]
+        assert client.delete(table).status_code == 200
+        assert (names(client), client.get(table).status_code) == ([], 404)
+
+
 def test_catalogs_resolve_and_join_names_however_warehouse_and_location_are_spelt(client: TestClient) -> None:
     def written_in(run: str, second: int, name: str, metastore: str, warehouse: str) -> dict[str, Any]:
         catalog = facet(

@@ -64,7 +64,7 @@ def picture(graph: Graph) -> dict[str, object]:
         "writes": {job: graph.writes(job) for job in jobs},
         "datasets": {name: graph.members(name) for name in shown},
         "declared": {job: record.declared_over for job, record in jobs.items()},
-        "seen": {name: graph.datasets[name].seen for name in shown},
+        "seen": {name: graph.datasets[name].seen for name in shown if name in graph.datasets},
         "facets": {name: graph.facets_of(name) for name in shown},
         "digests": {name: graph.digests_of(name) for name in shown},
         "job digests": {job: graph.job_digests(job) for job in jobs},

@@ -157,8 +157,7 @@ class Knowledge:
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether this is a name of a known dataset that is not deleted."""
         shown = self.graph.shown(name)
-        dataset = self.graph.datasets.get(shown)
-        return dataset is not None and dataset.is_known and shown.is_complete and not self.graph.hides(name)
+        return shown.is_complete and self.graph.is_known(shown) and not self.graph.hides(name)
 
     def is_job(self, name: JobId) -> bool:
         """Whether this is the name of a known job that is not deleted."""
@@ -275,8 +274,7 @@ class Knowledge:
         if self.graph.shown(name) != name or not self.names(name):
             return None
         namespaces = {member.namespace for member in self.graph.identities.members(name) if member.is_complete}
-        dataset = self.graph.datasets.get(name)
-        is_shown = dataset is not None and dataset.is_known and self.graph.shows(name)
+        is_shown = self.graph.shows(name)
         columns, edges = self._column_counts(name) if is_shown else (0, 0)
         source = self._source(name) if is_shown else None
         tags = tuple(dict.fromkeys(word for _, word in self.reported_tags(name)))
