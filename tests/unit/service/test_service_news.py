@@ -124,6 +124,15 @@ def test_an_edge_of_a_job_that_another_job_reports_is_news() -> None:
     assert [edges for _, edges, _ in all_news] == [["a > load"], ["load > b"]]
 
 
+def test_what_a_run_read_before_it_belonged_to_another_job_is_news_of_that_job() -> None:
+    ends, later = {"inputs": [dataset("a")]}, "2026-05-22T14:24:11Z"
+    renamed = event(eventTime=later, job={"namespace": "etl", "name": "real"}, outputs=[dataset("b")])
+
+    all_news = news_of(event(job={"namespace": "etl", "name": "unknown"}, **ends), renamed, renamed)
+
+    assert [edges for _, edges, _ in all_news] == [["a > unknown"], ["a > real", "real > b"], []]
+
+
 def test_an_input_of_a_run_is_news_once_as_one_of_the_job_that_it_belongs_to() -> None:
     ends = {"inputs": [dataset("a")]}
     parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": "dag"})

@@ -62,6 +62,9 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     jobs = [_job_of(graph, run) for run in runs]
     edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in observations}
     edges |= {edge for flow in flows for edge in _edges(flow, jobs)}
+    edges |= {
+        (job, *end) for job, run in zip(jobs, runs, strict=True) for end in _brought_along(graph, run.run_id, job)
+    }
     candidates = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
     had = _declared_edges(graph, declared)
     was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
@@ -80,6 +83,12 @@ def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
     """The job that the run belongs to once the fact is added."""
     run = graph.runs.get(fact.run_id)
     return fact.job if run is None or run.of_job is None else run.of_job.merge(fact).job
+
+
+def _brought_along(graph: Graph, run_id: str, job: JobId) -> Iterable[tuple[Direction, DatasetId]]:
+    """What a run read and wrote before the event by which it becomes one of another job."""
+    run = graph.runs.get(run_id)
+    return () if run is None or run.of_job is None or run.of_job.job == job else run.observed
 
 
 def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
