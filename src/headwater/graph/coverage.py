@@ -221,7 +221,7 @@ def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:
     """A dataset, by its shown name, whose columns no event reports."""
     dataset = graph.datasets.get(name)
-    if dataset is None or "schema" in dataset.facets:
+    if dataset is not None and "schema" in dataset.facets:
         return  # under whichever name it is shown
     if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
         last_us = max(each.seen.last_us for each in _known(graph, name))

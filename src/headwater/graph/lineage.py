@@ -65,8 +65,12 @@ class Graph(Growth):
 
         Datasets without a complete name are in quarantine instead.
         """
-        placed = {self.shown(name) for name in self.datasets if not name.is_complete}
-        return filter(self.is_shown, chain(self.datasets, placed.difference(self.datasets)))
+        placed = self.placed(self.possible_keys().datasets)
+        return filter(self.is_shown, chain(self.datasets, (name for name in placed if name not in self.datasets)))
+
+    def placed(self, names: Iterable[DatasetId]) -> set[DatasetId]:
+        """The shown names of those of the names that are not complete; they may have no record of their own."""
+        return {self.shown(name) for name in names if not name.is_complete}
 
     def is_shown(self, name: DatasetId) -> bool:
         """Whether this is the shown name of a dataset that is not deleted."""

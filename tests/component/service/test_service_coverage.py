@@ -296,6 +296,19 @@ def test_an_edge_without_column_lineage_and_a_dataset_without_a_schema_are_gaps(
     assert answer["gaps"][0]["related"] == ["job:etl:copy", "dataset:lake:flights"]
 
 
+@pytest.mark.parametrize("is_asked_before", [True, False])
+def test_a_dataset_without_a_schema_is_a_gap_also_if_only_a_symlink_tells_its_full_name(
+    client: TestClient, *, is_asked_before: bool
+) -> None:
+    symlink = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+    if is_asked_before:
+        ask(client)
+    post(client, event(outputs=[dataset("t", "", symlinks=symlink)]))
+
+    for when in ({}, {"asOf": "2026-05-22T14:30:00Z"}):
+        assert ("dataset-without-schema", "dataset:hive:s.t", "hive") in listed_gaps(ask(client, **when))
+
+
 def test_a_target_reported_to_have_no_source_is_not_a_gap(client: TestClient) -> None:
     nothing = dataset("t", schema=COLUMNS, lineage=facet(inputs=[]))
     post(

@@ -7,6 +7,7 @@ is a gap depends on the time asked for.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
+from itertools import chain
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args
 
 from headwater.errors import HeadwaterError
@@ -175,7 +176,8 @@ class KnownGaps:
             self._names.touch(self._graph.quarantined)
             keys = self._graph.possible_keys()
             self._jobs.touch(keys.jobs)
-            self._datasets.touch(keys.datasets)
+            datasets = [*keys.datasets]
+            self._datasets.touch(chain(datasets, self._graph.placed(datasets)))
 
     def touch_facts(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
         """Mark what these facts, which the graph just learned, say about runs and quarantined names."""
