@@ -102,7 +102,7 @@ async def get_coverage(
 ) -> Response:
     """Known gaps: what events should have reported and did not, or what could not be used as reported."""
     query = CoverageQuery(now_us if at is None else at, namespace, kind, limit, offset)
-    return answer(await coverage(knowledge, query, service.another_reader(knowledge)))
+    return answer(await coverage(knowledge, query, service.another_log_reader(knowledge)))
 
 
 @router.get("/drift", response_model=shapes_drift.Drift, responses=NOT_FOUND | WRONG)
