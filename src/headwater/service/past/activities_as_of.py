@@ -77,14 +77,16 @@ class ActivitiesAsOf(Activities):
         return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
     def _ended_run(self, job: JobId, newest_first: Sequence[str], current: Activity | None) -> str | None:
-        """The newest run that had ended."""
-        again = (current is not None and self._cut.own_runs_again(job)) or ()
-        perhaps: Iterable[str] = newest_first
-        if current is not None and current.ended_run is None:
-            perhaps = filter(again.__contains__, newest_first) if again else ()  # no other run has ended by now
-        elif current is not None and current.ended_run is not None and not again and self._has_begun(current.ended_run):
-            return current.ended_run
-        return next((run.run_id for run in self._known_runs(perhaps) if run.ended_us is not None), None)
+        """The newest run that had ended; `current` is the activity of now, if it is of the same runs."""
+        if current is None:
+            return self._first_ended(newest_first)
+        again, ended = self._cut.own_runs_again(job), current.ended_run
+        if not again:
+            return ended if ended is None or self._has_begun(ended) else self._first_ended(newest_first)
+        return self._first_ended(filter(again.__contains__, newest_first) if ended is None else newest_first)
+
+    def _first_ended(self, run_ids: Iterable[str]) -> str | None:
+        return next((run.run_id for run in self._known_runs(run_ids) if run.ended_us is not None), None)
 
     def _is_from_current_runs(self, name: JobId) -> bool:
         """Whether only runs (or parts of runs without events) mention a job, as its runs and parts now and then."""

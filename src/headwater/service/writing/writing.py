@@ -1,8 +1,9 @@
 """Writes over the API: what an event can say becomes an event, and is processed as any event; the rest is an edit.
 
 Each function returns once the write is on disk, and every later answer includes it. It raises NotFoundError for an
-unknown namespace, source, dataset, job or run, and what `Intake.take` and `Intake.edit` raise. What the writer may not
-know (by `sees`; None: everything is shown) need not be known either, as in an event: an error would confirm a guess.
+unknown namespace, source, dataset, job or run, and what `Intake.take` and `Intake.edit` raise. What is of a namespace
+that the writer may not know (by `sees`; None: all may be known) need not be known either, as in an event: an error
+would confirm a guess.
 """
 
 from asyncio import Lock
@@ -32,12 +33,9 @@ from headwater.service.views.tags import tag_shape
 from headwater.service.writing.actions import note_put
 from headwater.service.writing.put_times import dataset_put_us, job_put_us
 
-Sees = Callable[[str], bool]
-"""Whether the writer may know of a namespace."""
-
 
 async def put_dataset(
-    service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None, sees: Sees | None
+    service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None, sees: Callable[[str], bool] | None
 ) -> None:
     """Declare a dataset, or report that a run wrote it; its tags are added."""
     namespace(service.knowledge, name.namespace)
@@ -54,7 +52,7 @@ async def put_dataset(
 
 
 def _dataset_put(
-    knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody, sees: Sees | None
+    knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody, sees: Callable[[str], bool] | None
 ) -> declared.DatasetPut:
     is_shown = body.sourceName != DEFAULT_SOURCE and sees is None  # sources are of no namespace
     return declared.DatasetPut(
@@ -76,7 +74,9 @@ def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[EditIte
         yield from (EditItem(target, tag(word.upper()), True) for word in field.tags or ())
 
 
-async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None, sees: Sees | None) -> None:
+async def put_job(
+    service: Service, name: JobId, body: bodies.JobBody, by: str | None, sees: Callable[[str], bool] | None
+) -> None:
     """Declare a job with inputs and outputs; with a run, also those of the run. Its tags are added."""
     knowledge = service.knowledge
     namespace(knowledge, name.namespace)
@@ -100,12 +100,14 @@ def _reported_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | Non
     return None if digest is None or knowledge.graph.is_deleted(digest) else knowledge.store.content(digest)
 
 
-def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None, sees: Sees | None) -> list[DatasetId]:
+def _known(
+    knowledge: Knowledge, names: Sequence[bodies.NameBody] | None, sees: Callable[[str], bool] | None
+) -> list[DatasetId]:
     datasets = [DatasetId(each.namespace, each.name) for each in names or ()]
     return [each if _is_hidden(each, sees) else knowledge.dataset(each) for each in datasets]
 
 
-def _is_hidden(dataset: DatasetId, sees: Sees | None) -> bool:
+def _is_hidden(dataset: DatasetId, sees: Callable[[str], bool] | None) -> bool:
     return sees is not None and dataset.is_complete and not sees(dataset.namespace)
 
 
