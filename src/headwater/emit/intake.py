@@ -87,7 +87,8 @@ class Intake:
             yield from self._readable(left_behind(self._overflow_dir))
         while not self._has_left_some and not (self._is_stopped and self._queue.empty()):
             yield Batch(self._taken(wait=True, timeout_s=wait_s()))
-            if self._overflow is not None and self._queue.empty():
+            # While the overflow is active, nothing is queued in memory: what it has is newer than what the queue had.
+            if self._overflow is not None and self._overflow.is_active and self._queue.empty():
                 yield from self._readable(self._overflow.take())
             if self._overflow is None or not self._overflow.is_active:
                 self._reach_marks()
@@ -95,17 +96,15 @@ class Intake:
     def close(self) -> None:
         """Leave to the next process what a worker that is stuck or out of time has not taken."""
         self._is_closed = True
-        while not self._queue.empty():
-            for event in self._taken(wait=False):
-                if self._overflow is None:
-                    self._metrics.dropped("closed", 1)
-                else:
-                    self._overflow.append(event)
+        queued = self._queued()
         if self._overflow is not None:
             try:
-                self._overflow.close()
+                self._overflow.close(queued)
             except OSError as failure:
                 self._metrics.failed(f"overflow: {failure.strerror}")
+            queued = self._queued()  # counts those that the disk did not take
+        if queued:
+            self._metrics.dropped("closed", len(queued))
 
     def _opened(self, max_bytes: int) -> Overflow | None:
         if self._overflow_dir is None:
@@ -139,6 +138,13 @@ class Intake:
             elif item is _STOP:
                 self._is_stopped = True
         return [item for item in items if isinstance(item, Outgoing)]
+
+    def _queued(self) -> list[Outgoing]:
+        """All queued events, without waiting."""
+        events: list[Outgoing] = []
+        while not self._queue.empty():
+            events += self._taken(wait=False)
+        return events
 
     def _reach_marks(self) -> None:
         marks, self._marks = self._marks, []

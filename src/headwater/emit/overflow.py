@@ -66,9 +66,10 @@ class Overflow:
         self._is_writing = False
         self._fd: int | None = None
         self._bytes = 0
-        self._files = 0
+        self._number = 1
+        """Of the current file: odd ones are written here, and `close` may write the even one before."""
         self._unfinished = 0
-        """How many files the worker has taken and not finished."""
+        """How many files are left besides the current one: the worker has taken them and not finished."""
 
     @property
     def is_active(self) -> bool:
@@ -99,13 +100,18 @@ class Overflow:
                 return
             os.close(self._fd)
             path = self._path()
-            self._fd, self._bytes, self._files = None, 0, self._files + 1
+            self._fd, self._bytes, self._number = None, 0, self._number + 2
             self._unfinished += 1
         yield from _remaining_batches(path)
         self._unfinished -= 1
 
-    def close(self) -> None:
-        """Delete the file if it is empty; remaining events stay for the next process."""
+    def close(self, queued: Sequence[Outgoing] = ()) -> None:
+        """Leave the remaining events to the next process, and before them `queued`, which were put before the file's.
+
+        If there are none, nothing is left on disk.
+        """
+        if queued:
+            self._precede(queued)
         with self._lock:
             # A worker that was stuck may still use it: by then the descriptor may be another file's.
             fd, self._fd = self._fd, None
@@ -115,6 +121,17 @@ class Overflow:
                 self._claim.remove()
             else:
                 self._claim.release()
+
+    def _precede(self, queued: Sequence[Outgoing]) -> None:
+        """Write events to a file between the one that the worker took last and the current one."""
+        with self._lock:
+            if self._fd is not None:
+                os.close(self._fd)
+                self._fd, self._bytes = None, 0
+                self._unfinished += 1
+                self._number -= 1
+        for outgoing in queued:
+            self.append(outgoing)
 
     def _write(self, line: bytes) -> None:
         if self._bytes + len(line) > self._max_bytes:
@@ -128,7 +145,7 @@ class Overflow:
         self._bytes += len(line)
 
     def _path(self) -> Path:
-        return self._claim.path / f"{self._files:06}.events"
+        return self._claim.path / f"{self._number:06}.events"
 
 
 def left_behind(directory: Path) -> Generator[Batch]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from headwater.emit.intake import Intake
+from headwater.emit.metrics import EmitMetrics
 from headwater.emit.overflow import BATCH, Batch, Overflow, left_behind
 from headwater.emit.spool import Outgoing
 
@@ -199,3 +201,102 @@ def test_taking_from_a_closed_overflow_gives_nothing_and_closes_no_other_file(tm
         assert os.fstat(others.fileno()).st_size == 0
     assert batches == []
     assert [batch.events for batch in left_behind(tmp_path / "overflow")] == [[Outgoing(1.0, b"{}")]]
+
+
+def opened_intake(directory: Path, max_bytes: int = 1 << 20) -> tuple[Intake, EmitMetrics]:
+    """An intake with room for four events in memory, and where it counts its losses."""
+    metrics = EmitMetrics()
+    return Intake(4, directory, max_bytes, metrics), metrics
+
+
+def left_to_the_next(directory: Path) -> list[Outgoing]:
+    return [event for batch in left_behind(directory) for event in batch.events]
+
+
+def test_events_queued_before_those_of_the_overflow_are_left_before_them(tmp_path: Path) -> None:
+    intake, metrics = opened_intake(tmp_path)
+    for event in EVENTS[:10]:
+        intake.put(event)
+
+    intake.stop()
+    intake.close()
+
+    assert left_to_the_next(tmp_path) == EVENTS[:10]
+    assert metrics.stats().dropped == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("takes", [1, 2])
+def test_events_queued_between_two_overflows_are_left_between_them(tmp_path: Path, takes: int) -> None:
+    intake, metrics = opened_intake(tmp_path)
+    batches = intake.batches()
+    put = iter(EVENTS)
+
+    def put_until(end: int) -> None:
+        for event in put:
+            intake.put(event)
+            if event == EVENTS[end - 1]:
+                return
+
+    sent: list[Outgoing] = []
+    end = 0
+    for _ in range(takes):
+        put_until(end + 10)
+        sent += next(batches).events
+        end += 10
+        in_hand = next(batches).events  # of the overflow, which takes no more
+        sent += in_hand
+    put_until(end + 10)
+
+    intake.stop()
+    intake.close()
+
+    assert sent == EVENTS[:end]
+    assert left_to_the_next(tmp_path) == EVENTS[end - len(in_hand) : end + 10]
+    assert metrics.stats().dropped == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_queued_events_for_which_the_disk_has_no_room_are_counted_when_it_closes(tmp_path: Path) -> None:
+    intake, metrics = opened_intake(tmp_path, max_bytes=1)
+    for event in EVENTS[:3]:
+        intake.put(event)
+
+    intake.stop()
+    intake.close()
+
+    assert metrics.stats().dropped == {"queue_full": 3}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_overflow_that_fills_up_while_the_worker_looks_for_events_does_not_overtake_the_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake, _ = opened_intake(tmp_path)
+    queue = intake._queue
+    waiting = [*EVENTS[1:11]]
+
+    def fill_up() -> None:
+        if sent:
+            while waiting:
+                intake.put(waiting.pop(0))
+
+    class BusyQueue:
+        """The queue, which fills up right after the worker found it empty."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(queue, name)
+
+        def empty(self) -> bool:
+            was_empty = queue.empty()
+            fill_up()
+            return was_empty
+
+    monkeypatch.setattr(intake, "_queue", BusyQueue())
+    sent: list[Outgoing] = []
+    intake.put(EVENTS[0])
+    batches = intake.batches(fill_up)
+    while len(sent) < 11:
+        sent += next(batches).events
+
+    assert sent == EVENTS[:11]
