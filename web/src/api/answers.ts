@@ -1,7 +1,7 @@
 /** The service's answers about nodes' records, gaps, quality, schema changes, root causes, impact and changes. */
 
-import type { NodeId, RunId } from '../core/ids'
-import type { Named, RunState } from './types'
+import type { Named, NodeId, RunId } from '../core/ids'
+import type { RunState } from './types'
 
 export type TroubleKind = 'fork' | 'broken' | 'hole' | 'replay' | 'silence' | 'dropped' | 'clock'
 

@@ -2,6 +2,7 @@
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { MAX_STEPS } from '../core/columns'
+import type { Named } from '../core/ids'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
   Change,
@@ -25,7 +26,6 @@ import type {
   InclusionProof,
   Job,
   LogEntry,
-  Named,
   Namespace,
   Neighbour,
   Path,

@@ -1,11 +1,6 @@
 /** The part of the service's answers that the page reads. Facets are `unknown`: producers may send anything there. */
 
-import type { NodeId, RunId } from '../core/ids'
-
-export interface Named {
-  readonly namespace: string
-  readonly name: string
-}
+import type { Named, NodeId, RunId } from '../core/ids'
 
 export interface Namespace {
   readonly name: string

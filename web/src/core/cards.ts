@@ -1,12 +1,13 @@
 /** The content of each node's card, and so its size. */
 
 import type { Dataset, Field } from '../api/types'
+import { edgesOf } from './flow'
 import type { Size } from './geometry'
-import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import { type Label, labelText, NARROW_ROOM, uniqueLabel } from './labels'
+import { type Label, labelText, NARROW_ROOM } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
 import { withMembers } from './members'
+import { uniqueLabel } from './nodeLabels'
 import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
 

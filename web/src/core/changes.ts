@@ -4,7 +4,7 @@ import type { Change } from '../api/answers'
 import type { LineageGraph } from './graph'
 import type { ColumnRef, NodeId } from './ids'
 import { isolated } from './isolated'
-import { labelOf } from './labels'
+import { labelOf } from './nodeLabels'
 
 export const CHANGE_LABELS: Readonly<Record<Change['change'], string>> = {
   came: 'new',

@@ -1,6 +1,7 @@
 /** The graph of jobs and datasets, merged from the service's answers. */
 
-import type { Dataset, Job, WireEdge, WireNode } from '../api/types'
+import type { Dataset, Job, WireNode } from '../api/types'
+import { type Flow, flowOf } from './flow'
 import type { NodeId } from './ids'
 import { datasetLabel, jobLabel, labelText } from './labels'
 
@@ -10,15 +11,6 @@ export type GraphNode = (
 ) & {
   /** Whether another node of its kind has the same label. */
   readonly hasTwin: boolean
-}
-
-/** Nodes and the edges between them. */
-export interface Flow<Node> {
-  readonly nodes: ReadonlyMap<NodeId, Node>
-  /** Upstream neighbours; both ends of every edge are in `nodes`. */
-  readonly sources: ReadonlyMap<NodeId, readonly NodeId[]>
-  /** Downstream neighbours. */
-  readonly targets: ReadonlyMap<NodeId, readonly NodeId[]>
 }
 
 export interface LineageGraph extends Flow<GraphNode> {
@@ -40,12 +32,6 @@ export function merge(
   return graphOf(wire)
 }
 
-export function edgesOf(graph: Flow<unknown>): WireEdge[] {
-  return [...graph.targets].flatMap(([origin, targets]) =>
-    targets.map((destination) => ({ origin, destination })),
-  )
-}
-
 export function jobsOf(graph: LineageGraph): Job[] {
   return [...graph.nodes.values()].flatMap((node) => (node.kind === 'job' ? [node.job] : []))
 }
@@ -55,18 +41,6 @@ function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {
   const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node, twins.has(id))]))
   const edges = [...wire.values()].flatMap(({ inEdges, outEdges }) => [...inEdges, ...outEdges])
   return { ...flowOf(nodes, edges), wire }
-}
-
-/** Edges may be duplicates; those with an end that is not among the nodes are left out. */
-export function flowOf<Node>(nodes: ReadonlyMap<NodeId, Node>, edges: Iterable<WireEdge>): Flow<Node> {
-  const sources = new Map<NodeId, Set<NodeId>>()
-  const targets = new Map<NodeId, Set<NodeId>>()
-  for (const { origin, destination } of edges) {
-    if (!nodes.has(origin) || !nodes.has(destination)) continue
-    add(sources, destination, origin)
-    add(targets, origin, destination)
-  }
-  return { nodes, sources: lists(sources), targets: lists(targets) }
 }
 
 function graphNode(node: WireNode, hasTwin: boolean): GraphNode {
@@ -89,14 +63,4 @@ function twinsAmong(wire: Iterable<WireNode>): Set<NodeId> {
 
 function shortName(node: WireNode): string {
   return `${node.type} ${labelText(node.type === 'JOB' ? jobLabel(node.data) : datasetLabel(node.data))}`
-}
-
-function add(edges: Map<NodeId, Set<NodeId>>, from: NodeId, to: NodeId): void {
-  const known = edges.get(from)
-  if (known) known.add(to)
-  else edges.set(from, new Set([to]))
-}
-
-function lists(edges: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): Map<NodeId, readonly NodeId[]> {
-  return new Map([...edges].map(([from, to]) => [from, [...to]]))
 }

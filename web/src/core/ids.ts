@@ -3,8 +3,6 @@
  * namespace is ambiguous.
  */
 
-import type { Named } from '../api/types'
-
 declare const brand: unique symbol
 type Branded<Name> = string & { readonly [brand]: Name }
 
@@ -15,6 +13,12 @@ export type NodeId = Branded<'NodeId'>
 export type ColumnKey = Branded<'ColumnKey'>
 
 export type RunId = Branded<'RunId'>
+
+/** The name of a job or dataset within its namespace. */
+export interface Named {
+  readonly namespace: string
+  readonly name: string
+}
 
 export interface ColumnRef {
   readonly dataset: NodeId

@@ -1,11 +1,7 @@
-/** Short names for display; the panel and the tooltip have the full name. */
+/** Short names of jobs and datasets for display; the panel and the tooltip have the full name. */
 
-import type { Named, Neighbour } from '../api/types'
-import type { GraphNode, LineageGraph } from './graph'
-import { isJobId, type NodeId } from './ids'
-import { isolated } from './isolated'
-import type { DrawnNode, Pile } from './piles'
-import { counted } from './wording'
+import type { Neighbour } from '../api/types'
+import { isJobId, type Named } from './ids'
 
 /** `{ path: 'lake.marts.', name: 'carrier_delays' }`; joined they are the label. */
 export interface Label {
@@ -39,20 +35,6 @@ export function jobLabel({ name }: Named): Label {
   return { path: name.slice(0, cut), name: name.slice(cut) }
 }
 
-export function nodeLabel(node: GraphNode): Label {
-  return node.kind === 'job' ? jobLabel(node.job) : datasetLabel(node.dataset)
-}
-
-/** The label, or the namespace and full name if another node has the same label. */
-export function uniqueLabel(node: DrawnNode): Label {
-  if (node.kind === 'pile') return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
-  if (!node.hasTwin) return nodeLabel(node)
-  const { namespace, name } = namedBy(node)
-  const full = `${namespace} ${name}`
-  const end = full.lastIndexOf((node.kind === 'job' ? jobLabel(node.job) : splitName(node.dataset.name)).name)
-  return { path: full.slice(0, end), name: full.slice(end) }
-}
-
 export function labelText({ path, name }: Label): string {
   return path + name
 }
@@ -62,34 +44,12 @@ export function neighbourLabel(neighbour: Neighbour): Label {
   return isJobId(neighbour.nodeId) ? jobLabel(neighbour) : datasetLabel(neighbour)
 }
 
-/** A node's label for use within a line; taken from its id if the graph does not hold the node. */
-export function labelOf(graph: LineageGraph, id: NodeId): string {
-  const node = graph.nodes.get(id)
-  return isolated(node ? labelText(uniqueLabel(node)) : id.slice(id.indexOf(':') + 1))
-}
-
 /** A name split after each of its separators: `['batch_', 'orders.', 'daily']`. */
 export function nameParts(name: string): string[] {
   return name.split(/(?<=[./_:-])(?=[^./_:-])/)
 }
 
-export function fullName(node: DrawnNode): string {
-  if (node.kind === 'pile') return pileText(node)
-  const { namespace, name } = namedBy(node)
-  return `${isolated(namespace)} ${isolated(name)}`
-}
-
-function namedBy(node: GraphNode): Named {
-  return node.kind === 'job' ? node.job : node.dataset
-}
-
-function pileText({ neighbours, of, nodes }: Pile): string {
-  const beyond = nodes - neighbours
-  const first = `${counted(neighbours, of)} not drawn`
-  return beyond > 0 ? `${first}, and ${counted(beyond, 'node')} that only they lead to` : first
-}
-
-function splitName(name: string): Label {
+export function splitName(name: string): Label {
   const segments = name.split('/').filter(Boolean)
   const last = segments.at(-1)
   if (last === undefined) return { path: '', name }

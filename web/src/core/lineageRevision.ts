@@ -1,6 +1,6 @@
 /** The revision of a node's lineage. */
 
-import type { Flow } from './graph'
+import type { Flow } from './flow'
 import type { NodeId } from './ids'
 import { reachable } from './walk'
 

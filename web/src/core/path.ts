@@ -1,7 +1,7 @@
 /** The lit path of a job or dataset: everything upstream and downstream of it. */
 
 import type { Path, WireEdge } from '../api/types'
-import { edgesOf, type Flow, flowOf } from './graph'
+import { edgesOf, type Flow, flowOf } from './flow'
 import { isJobId, type NodeId } from './ids'
 import { reachable } from './walk'
 

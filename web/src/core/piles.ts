@@ -1,6 +1,7 @@
 /** Piles: if a node has very many neighbours, only some are drawn, and a pile represents the others. */
 
-import { edgesOf, type Flow, flowOf, type GraphNode, type LineageGraph } from './graph'
+import { edgesOf, type Flow, flowOf } from './flow'
+import type { GraphNode, LineageGraph } from './graph'
 import type { NodeId } from './ids'
 import { isLit, type Lit } from './lit'
 import { byText } from './order'

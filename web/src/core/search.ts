@@ -2,7 +2,8 @@
 
 import type { SearchResult } from '../api/types'
 import type { GraphNode, LineageGraph } from './graph'
-import { type Label, labelText, nodeLabel } from './labels'
+import { type Label, labelText } from './labels'
+import { nodeLabel } from './nodeLabels'
 import { byText } from './order'
 
 export interface Hit extends SearchResult {

@@ -2,8 +2,8 @@
 
 import type { WireEdge } from '../api/types'
 import { type Card, HEAD_HEIGHT, ROW_HEIGHT, sizeOf } from './cards'
+import { edgesOf } from './flow'
 import type { Box, Point } from './geometry'
-import { edgesOf } from './graph'
 import type { NodeId } from './ids'
 import type { ColumnLit, End, Lit, Segment } from './lit'
 import type { DrawnGraph } from './piles'

@@ -4,7 +4,7 @@ import { Feed } from '../../src/api/feed'
 import type { Listener } from '../../src/api/stream'
 import type { Touched } from '../../src/api/types'
 import { datasetId, jobId, type NodeId } from '../../src/core/ids'
-import { labelOf } from '../../src/core/labels'
+import { labelOf } from '../../src/core/nodeLabels'
 import {
   AGGREGATE,
   DATASETS,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EMPTY_GRAPH, edgesOf, merge } from '../../src/core/graph'
+import { edgesOf } from '../../src/core/flow'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import {
   AGGREGATE,
   CSV,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { flowOf } from '../../src/core/graph'
+import { flowOf } from '../../src/core/flow'
 import type { NodeId } from '../../src/core/ids'
 import { lineageRevisionOf } from '../../src/core/lineageRevision'
 

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { WireNode } from '../../src/api/types'
-import { EMPTY_GRAPH, edgesOf, merge } from '../../src/core/graph'
+import { edgesOf } from '../../src/core/flow'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 
 const SHARED = process.env.HEADWATER_SHARED ?? join(import.meta.dirname, '../../../../shared')
 const FILE = join(SHARED, 'conformance/marquez.jsonl')

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Page } from '../../api/paged'
-import type { Named } from '../../api/types'
-import type { NodeId } from '../../core/ids'
+import type { Named, NodeId } from '../../core/ids'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'

@@ -1,6 +1,7 @@
 import type { NodeProps } from '@xyflow/react'
 import { memo } from 'react'
-import { fullName, labelText } from '../../core/labels'
+import { labelText } from '../../core/labels'
+import { fullName } from '../../core/nodeLabels'
 import type { Pile } from '../../core/piles'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'

@@ -2,7 +2,7 @@ import { Fragment } from 'react'
 import { formatCount } from '../../core/format'
 import type { ColumnRef, NodeId } from '../../core/ids'
 import { isolated } from '../../core/isolated'
-import { labelOf } from '../../core/labels'
+import { labelOf } from '../../core/nodeLabels'
 import { type ColumnsOf, counted, isCounted, mentioned, type Phrase } from '../../core/wording'
 import { usePage } from '../page'
 

@@ -1,6 +1,6 @@
-import type { Dataset, Named } from '../../api/types'
+import type { Dataset } from '../../api/types'
 import type { ColumnGraph } from '../../core/columns'
-import type { NodeId } from '../../core/ids'
+import type { Named, NodeId } from '../../core/ids'
 import { isolated } from '../../core/isolated'
 import type { Loadable } from '../../core/loadable'
 import { withMembers } from '../../core/members'

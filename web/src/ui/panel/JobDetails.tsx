@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { ItemCache } from '../../api/itemCache'
-import type { Job, Named, Run } from '../../api/types'
-
+import type { Job, Run } from '../../api/types'
 import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
+import type { Named } from '../../core/ids'
 import { jobId, type NodeId } from '../../core/ids'
 import { jobLabel, labelText } from '../../core/labels'
 import { LongText } from '../LongText'
