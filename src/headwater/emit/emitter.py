@@ -258,10 +258,12 @@ class Emitter:
             log.exception("unexpected error while sending a lineage heartbeat")
 
     def _pass_on(self, batch: Batch) -> None:
-        if batch.is_signed:
-            self._send(batch.events)
+        signed = batch.events if batch.is_signed else self._all_signed(batch.events)
+        if not self._intake.may_pass_on():
             return
-        signed = [outgoing for event in batch.events if (outgoing := self._signed(event)) is not None]
+        if batch.is_signed:
+            self._send(signed)
+            return
         self._keep(batch, signed)
         if not signed:
             return
@@ -287,6 +289,9 @@ class Emitter:
             except Exception:
                 self._metrics.dropped("failed", len(signed))
                 log.exception("unexpected error while spooling lineage events")
+
+    def _all_signed(self, events: Sequence[Outgoing]) -> list[Outgoing]:
+        return [outgoing for event in events if (outgoing := self._signed(event)) is not None]
 
     def _signed(self, event: Outgoing) -> Outgoing | None:
         try:

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
@@ -46,6 +46,9 @@ class Intake:
         self._marks: list[threading.Event] = []
         self._is_stopped = False
         self._is_to_end = False
+        self._in_hand: Sequence[Outgoing] = ()
+        """Queued events that the worker has taken and not passed on."""
+        self._closing = threading.Lock()
         self._is_closed = False
         self._has_left_some = False
 
@@ -80,23 +83,34 @@ class Intake:
     def batches(self, wait_s: Callable[[], float | None] = lambda: None) -> Iterator[Batch]:
         """Events in the order they were put, after those in the overflows of dead processes; ends after `stop`.
 
-        Asking for the next batch confirms that the one before was passed on. `wait_s` returns how long to wait for the
-        first event of a batch; if none comes, the batch is empty.
+        `may_pass_on` is to be asked before a batch is passed on; asking for the next one confirms that it was.
+        `wait_s` returns how long to wait for the first event of a batch; if none comes, the batch is empty.
         """
         if self._overflow_dir is not None:
             yield from self._readable(left_behind(self._overflow_dir))
         while not self._has_left_some and not (self._is_stopped and self._queue.empty()):
-            yield Batch(self._taken(wait=True, timeout_s=wait_s()))
+            self._in_hand = self._taken(wait=True, timeout_s=wait_s())
+            yield Batch(self._in_hand)
             # While the overflow is active, nothing is queued in memory: what it has is newer than what the queue had.
             if self._overflow is not None and self._overflow.is_active and self._queue.empty():
                 yield from self._readable(self._overflow.take())
             if self._overflow is None or not self._overflow.is_active:
                 self._reach_marks()
 
+    def may_pass_on(self) -> bool:
+        """Whether the worker may pass on the batch that it has taken; if not, `close` left it to the next process."""
+        with self._closing:
+            in_hand, self._in_hand = self._in_hand, ()
+            return not self._is_closed or bool(in_hand)
+
     def close(self) -> None:
-        """Leave to the next process what a worker that is stuck or out of time has not taken."""
-        self._is_closed = True
-        queued = self._queued()
+        """Leave to the next process what a worker that is stuck or out of time has not passed on."""
+        in_hand: Sequence[Outgoing] = ()
+        with self._closing:
+            self._is_closed = True
+            if self._overflow is not None:
+                in_hand, self._in_hand = self._in_hand, ()
+        queued = [*in_hand, *self._queued()]
         if self._overflow is not None:
             try:
                 self._overflow.close(queued)

@@ -147,8 +147,47 @@ def test_closing_does_not_wait_for_a_hanging_signer_and_leaves_events_to_the_nex
 
     with Emitter(config, sign=bytes) as following:
         assert following.drain(LONG_S)
-    assert numbers() == list(range(1, 10))
+    assert numbers() == list(range(10))
     is_released.set()
+
+
+@pytest.mark.parametrize("queue_size", [1, 100], ids=["in the overflow", "in memory"])
+def test_events_that_a_hanging_signer_has_in_hand_are_left_to_the_next_emitter_and_not_counted_as_dropped(
+    tmp_path: Path, numbers: Callable[[], list[int]], queue_size: int
+) -> None:
+    at_first, at_fifth, are_put, is_released = (threading.Event() for _ in range(4))
+
+    def sign(unsigned: bytes) -> bytes:
+        if unsigned == event(0):
+            at_first.set()
+            are_put.wait()
+        if unsigned == event(5):
+            at_fifth.set()
+            is_released.wait()
+        return unsigned
+
+    config = EmitConfig(
+        file=FileConfig(path=tmp_path / "events.jsonl"),
+        spool=tmp_path / "spool",
+        drain_timeout_s=0.05,
+        queue_size=queue_size,
+    )
+    emitter = Emitter(config, sign)
+    emitter.put(event(0))
+    assert at_first.wait(LONG_S)
+    for n in range(1, 10):
+        emitter.put(event(n))
+    are_put.set()
+    assert at_fifth.wait(LONG_S)
+
+    emitter.close()
+    is_released.set()
+    emitter._worker.join(LONG_S)
+
+    assert emitter.stats().dropped == {}
+    with Emitter(config, sign=bytes) as following:
+        assert following.drain(LONG_S)
+    assert numbers() == list(range(10))
 
 
 def test_closing_leaves_unsent_events_in_the_overflow_to_the_next_emitter_in_order(

@@ -243,8 +243,10 @@ def test_events_queued_between_two_overflows_are_left_between_them(tmp_path: Pat
     for _ in range(takes):
         put_until(end + 10)
         sent += next(batches).events
+        assert intake.may_pass_on()
         end += 10
         in_hand = next(batches).events  # of the overflow, which takes no more
+        assert intake.may_pass_on()
         sent += in_hand
     put_until(end + 10)
 
