@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.app import START_US, dataset, event, facet, schema
@@ -156,6 +156,53 @@ def test_restrictions_are_the_same_live_and_after_a_restart(tagged: list[TagEven
             reader = caller(admin, "read", scopes=("*",))
             post(admin, run_of("schema", 55, schema=schema(*COLUMNS)))
             assert {*post(admin, *(each.event() for each in tagged))} <= {201}
+            live = hidden_from(reader)
+        with guarded(Path(folder), start_us=START_US + 10_000_000) as admin:
+            restarted = hidden_from(Caller(admin._client, reader.token))
+
+    assert live == restarted == expected
+
+
+class OwnedTags(NamedTuple):
+    """An event of one of three runs that names one of two jobs, and may report tags."""
+
+    run: int
+    job: str
+    second: int
+    columns: tuple[str, ...] | None
+
+    def event(self) -> dict[str, Any]:
+        run = str(UUID(int=self.run))
+        if self.columns is None:
+            return run_of(self.job, self.second, run=run)
+        return run_of(self.job, self.second, run=run, tags=tags(*self.columns))
+
+
+OWNED_TAGS = st.builds(
+    OwnedTags,
+    run=st.integers(1, 3),
+    job=st.sampled_from(["a", "b"]),
+    second=st.integers(1, 50),
+    columns=st.none() | st.lists(st.sampled_from(COLUMNS[1:]), unique=True).map(tuple),
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example([OwnedTags(1, "a", 1, ("zz_a",)), OwnedTags(1, "b", 2, None), OwnedTags(2, "a", 3, ())])
+@example([OwnedTags(1, "a", 1, ("zz_a",)), OwnedTags(2, "a", 2, ()), OwnedTags(2, "b", 3, None)])
+@example([OwnedTags(1, "b", 1, ("zz_a",)), OwnedTags(2, "a", 2, ()), OwnedTags(2, "b", 3, None)])
+@given(st.lists(OWNED_TAGS, max_size=8, unique_by=lambda owned: owned.second))
+def test_a_restriction_counts_for_the_job_that_its_run_turns_out_to_belong_to(owned: list[OwnedTags]) -> None:
+    in_time = sorted(owned, key=lambda each: each.second)
+    job_of = {each.run: each.job for each in in_time}
+    newest = {job_of[each.run]: each.columns for each in in_time if each.columns is not None}
+    expected = {column for columns in newest.values() for column in columns}
+
+    with TemporaryDirectory() as folder:
+        with guarded(Path(folder)) as admin:
+            reader = caller(admin, "read", scopes=("*",))
+            post(admin, run_of("schema", 55, schema=schema(*COLUMNS)))
+            assert {*post(admin, *(each.event() for each in owned))} <= {201}
             live = hidden_from(reader)
         with guarded(Path(folder), start_us=START_US + 10_000_000) as admin:
             restarted = hidden_from(Caller(admin._client, reader.token))
