@@ -23,8 +23,26 @@ OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
 _ENDS: Final = ("first", "last")
 """The first and last time in a row of `telling`."""
 _NAMED_RUN: Final = "JOIN run ON id = run"
+_AFTER_ALL_DIGESTS: Final = b"\xff" * 32
 _FEW_CHANGES: Final = 32
 """Changes of schema or version up to which they are searched one by one; beyond, that takes longer."""
+
+
+class Moment(NamedTuple):
+    """A place in the order of reports: of one event, what it says of an output comes after what it says of an input."""
+
+    stamp: Stamp
+    is_written: bool
+
+    @classmethod
+    def of(cls, report: Stamped) -> "Moment":
+        """The moment of a report."""
+        return cls(report.stamp, report.is_written)
+
+    @classmethod
+    def last_of(cls, time_us: int) -> "Moment":
+        """After every report of that time."""
+        return cls(Stamp(time_us, _AFTER_ALL_DIGESTS), True)
 
 
 class RunFacetRow(NamedTuple):
@@ -37,6 +55,7 @@ class RunFacetRow(NamedTuple):
 class ObservedFacetRow(NamedTuple):
     """A run's facet of a dataset: an input or output facet as JSON, or only the digest of its schema or version."""
 
+    stamp: Stamp
     direction: Direction
     dataset: DatasetId
     name: str
@@ -124,7 +143,7 @@ class FacetReader(Bounded):
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: its input and output facets, and the digests of its datasets' schemas and versions."""
         sql = (
-            "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
+            "SELECT run_id, stamp_us, stamp_digest, direction, n.namespace, n.name, o.name, content, body "
             f"FROM {RUNS} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
             "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
             f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_reported} "
@@ -132,9 +151,10 @@ class FacetReader(Bounded):
         )
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
         rows = self._fact_rows_in(sql, self._keys(run_ids), behind=self._bound)
-        for run, direction, *pair, name, content, row in rows:
-            body = None if row is None else content_of_row(row)
-            facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
+        for run, *stamp, direction, namespace, name, facet, content, row in rows:
+            body, dataset = None if row is None else content_of_row(row), DatasetId(namespace, name)
+            observed = ObservedFacetRow(Stamp(*stamp), direction, dataset, facet, content, body)
+            facets[run_id_of_key(run)].append(observed)
         return facets
 
     def reported_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
@@ -180,16 +200,29 @@ class FacetReader(Bounded):
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
 
-    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
-        """The newest schema or version that runs reported up to that time (inclusive)."""
+    def facet_at(self, dataset: DatasetId, name: ShapePart, until: Moment) -> Stamped | None:
+        """The newest schema or version that runs reported up to that moment (inclusive)."""
         newest = " UNION ALL ".join(
             f"SELECT * FROM (SELECT {end}_us, {end}_digest, direction, content FROM telling "
             f"WHERE dataset = {NAME} AND facet = ? AND {end}_us <= ? "
+            f"AND ({end}_us < ? OR ({end}_digest, direction) <= (?, ?)) "
             f"ORDER BY {end}_us DESC, {end}_digest DESC, direction DESC, content DESC LIMIT 1) AS {end}"
             for end in _ENDS
         )
-        values = (*dataset, name, min(time_us, self._until_us))
+        (time_us, digest), is_written = min(until, Moment.last_of(self._until_us))
+        values = (*dataset, name, time_us, time_us, digest, "output" if is_written else "input")
         return max((_stamped(row) for row in self._fact_rows(newest, 2 * values)), default=None)
+
+    def first_shape(self, dataset: DatasetId) -> Moment | None:
+        """When runs first reported a schema or version."""
+        first = " UNION ALL ".join(
+            f"SELECT * FROM (SELECT first_us, first_digest, direction FROM telling "
+            f"WHERE dataset = {NAME} AND facet = '{part}'{self._early('first')} "
+            f"ORDER BY first_us, first_digest, direction LIMIT 1) AS {part}"
+            for part in SHAPE_PARTS
+        )
+        rows = self._fact_rows(first, 2 * (*dataset, *self._bound))
+        return min((Moment(Stamp(*row[:2]), row[2] == "output") for row in rows), default=None)
 
     def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """All values of these facets, which are among `KEPT_FACETS`, that runs reported, in no order.

@@ -15,7 +15,14 @@ from headwater.model.names import DatasetId
 from headwater.model.times import BEFORE_ALL_US
 from headwater.store.bounded import RUNS
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
-from headwater.store.facet_reader import ObservedFacetRow, ReportedFacet, ReportedRunFacet, RunFacetRow, ShapeChange
+from headwater.store.facet_reader import (
+    Moment,
+    ObservedFacetRow,
+    ReportedFacet,
+    ReportedRunFacet,
+    RunFacetRow,
+    ShapeChange,
+)
 from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
@@ -191,12 +198,19 @@ class ReaderUntil(Reader):
         from_memory = memory.newest_facets(refolded, dataset) if memory else {}
         return _newest(super().newest_facets(unchanged, dataset), from_memory)
 
-    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
+    def facet_at(self, dataset: DatasetId, name: ShapePart, until: Moment) -> Stamped | None:
         """As of then. A row that is old enough holds, whichever run reported it: nothing newer was reported since."""
         memory = self._memory_for(dataset)
-        from_memory = memory.facet_at(dataset, name, time_us) if memory else None
-        known = super().facet_at(dataset, name, time_us), from_memory
+        from_memory = memory.facet_at(dataset, name, until) if memory else None
+        known = super().facet_at(dataset, name, until), from_memory
         return max((each for each in known if each is not None), default=None)
+
+    def first_shape(self, dataset: DatasetId) -> Moment | None:
+        """As of then; see `facet_at`."""
+        memory = self._memory_for(dataset)
+        from_memory = memory.first_shape(dataset) if memory else None
+        known = super().first_shape(dataset), from_memory
+        return min((each for each in known if each is not None), default=None)
 
     def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then. A row's end that is old enough holds, whichever run reported it."""

@@ -14,6 +14,7 @@ from headwater.model.events import parse_event
 from headwater.model.facts import Content, Declaration
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
+from headwater.store.facet_reader import Moment
 from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.opening import open_store
@@ -40,7 +41,8 @@ def written(run: str, second: int, *columns: str, **facets: object) -> Entry:
 def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
     store.add([written("c", 30, "x"), written("a", 10, "x"), written("b", 20, "y"), written("without", 25)])
 
-    found = {second: store.facet_at(T, "schema", second * 1_000_000) for second in (9, 10, 19, 20, 29, 30)}
+    moments = {second: Moment.last_of(second * 1_000_000) for second in (9, 10, 19, 20, 29, 30)}
+    found = {second: store.facet_at(T, "schema", moment) for second, moment in moments.items()}
 
     assert found[9] is None
     (x, y) = (store.content(found[second].content)["fields"][0]["name"] for second in (10, 20))  # type: ignore[union-attr]
@@ -50,6 +52,18 @@ def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
     assert found[30] is not None
     assert found[10] is not None
     assert found[30].content == found[10].content
+
+
+def test_the_shape_of_a_dataset_is_known_within_an_event_that_reads_and_writes_it(store: Store) -> None:
+    ends = {"inputs": [dataset("t", schema=schema("x"))], "outputs": [dataset("t", schema=schema("y"))]}
+    store.add([written("none", 5), entry(event(run={"runId": "a"}, eventTime="1970-01-01T00:00:10Z", **ends))])
+
+    first = store.first_shape(T)
+
+    assert first is not None
+    assert first == (first.stamp, False)
+    found = [store.facet_at(T, "schema", Moment(first.stamp, is_written)) for is_written in (False, True)]
+    assert [store.content(each.content)["fields"][0]["name"] for each in found if each is not None] == ["x", "y"]
 
 
 def test_only_changes_of_shape_are_returned_in_order(store: Store) -> None:

@@ -76,8 +76,7 @@ def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
 
 
 def _may_reshape(graph: Graph, fact: FacetReport) -> bool:
-    dataset = graph.datasets.get(fact.dataset)
-    newest = dataset.facets.get(fact.name) if dataset else None
+    newest = graph.facets_of(fact.dataset).get(fact.name)
     return newest is None or newest.content != fact.content or fact.first < newest.stamp
 
 

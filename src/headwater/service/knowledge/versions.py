@@ -6,7 +6,7 @@ and whenever it is computed, and a late event falls into place.
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -24,7 +24,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.service.knowledge.job_type import STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.store.facet_reader import ShapeChange
+from headwater.store.facet_reader import Moment, ShapeChange
 
 _OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
 
@@ -144,33 +144,57 @@ def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
     return shape if was_touched or shape != Shape() else None
 
 
-def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes]) -> Shape:
-    """The shape that a run met: what it reported itself (`own`, by facet name), else the latest report by then."""
+def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[ShapePart, Stamped]) -> Shape:
+    """The shape that a run met which last reported the dataset at that time.
+
+    That is the shape then, unless the run itself reported another (`own`): then it is the shape as of its last report.
+    Before anything was reported, it is the first shape known. So it is always one of `dataset_versions`.
+    """
     graph = knowledge.graph
-    return Shape(
-        *(
-            own.get(part) or (_last_report(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
-            for part in SHAPE_PARTS
-        )
-    )
+    if not any(graph.digest_of(name, part) or _was_declared(graph, name) for part in SHAPE_PARTS):
+        return Shape()
+    shape = _shape_by(knowledge, name, Moment.last_of(time_us))
+    of_any = graph.semantic_digests.of_any
+    if any(of_any(report.content) != of_any(getattr(shape, part)) for part, report in own.items()):
+        shape = _shape_by(knowledge, name, max(map(Moment.of, own.values())))
+    if shape == Shape() and (first := _first_known(knowledge, name)) is not None:
+        return _shape_by(knowledge, name, first)
+    return shape
 
 
-def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: int) -> bytes | None:
-    reports = [
-        found
-        for member in knowledge.graph.members(name)
-        if (found := knowledge.store.facet_at(member, part, time_us)) is not None
-    ]
+def _was_declared(graph: Graph, name: DatasetId) -> bool:
+    """Whether it was ever declared: a declaration since replaced may have had a shape."""
+    return any(graph.datasets[member].was_declared for member in graph.members(name) if member in graph.datasets)
+
+
+def _shape_by(knowledge: Knowledge, name: DatasetId, until: Moment) -> Shape:
+    return Shape(*(_last_report(knowledge, name, part, until) for part in SHAPE_PARTS))
+
+
+def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, until: Moment) -> bytes | None:
+    members = knowledge.graph.members(name)
+    reports = [found for member in members if (found := knowledge.store.facet_at(member, part, until)) is not None]
     reports += [
         change.report
         for change in _declared_by_jobs(knowledge.graph, name)
-        if change.name == part and change.report.stamp.time_us <= time_us
+        if change.name == part and Moment.of(change.report) <= until
     ]
-    for member in knowledge.graph.members(name):
-        declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp.time_us <= time_us]
+    for member in members:
+        declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp <= until.stamp]
         content = declared and getattr(declared[-1], part)
         reports += [Stamped(declared[-1].stamp, False, content)] if content else []
     return max(reports).content if reports else None
+
+
+def _first_known(knowledge: Knowledge, name: DatasetId) -> Moment | None:
+    """When a schema or version of the dataset was first reported."""
+    members = knowledge.graph.members(name)
+    reported = [found for member in members if (found := knowledge.store.first_shape(member)) is not None]
+    reported += [Moment.of(change.report) for change in _declared_by_jobs(knowledge.graph, name)]
+    for member in members:
+        declared = (shape for shape in knowledge.store.declared_shapes(member) if shape.schema or shape.version)
+        reported += [Moment(shape.stamp, False) for shape in islice(declared, 1)]
+    return min(reported, default=None)
 
 
 class _Change(NamedTuple):
@@ -264,9 +288,20 @@ class _LatestReports:
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
     members = knowledge.graph.members(name)
-    reported = (change for member in members for change in knowledge.store.shape_changes(member))
-    declared = (shape for member in members for shape in knowledge.store.declared_shapes(member))
-    return sorted([*map(_change_of, reported), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
+    reported: list[Iterable[ShapeChange]] = []
+    reported += [changes for member in members if (changes := knowledge.store.shape_changes(member))]
+    declared = [shape for member in members for shape in knowledge.store.declared_shapes(member)]
+    declared_by_jobs = [*_declared_by_jobs(knowledge.graph, name)]
+    if len(reported) + bool(declared) + bool(declared_by_jobs) > 1:
+        # A report that repeats what the same source reported before may change what another source reported since.
+        reported = [_reports(knowledge, member) for member in members]
+    return sorted([*map(_change_of, chain.from_iterable(reported)), *declared_by_jobs, *declared], key=_order)
+
+
+def _reports(knowledge: Knowledge, member: DatasetId) -> Iterator[ShapeChange]:
+    for part in SHAPE_PARTS:
+        for each in knowledge.store.facet_reports(member, [part]):
+            yield ShapeChange(each.stamp, each.run_id, each.direction, member, part, each.content)
 
 
 def _when(change: _Change | DeclaredShape) -> tuple[Stamp, bool]:

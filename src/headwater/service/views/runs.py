@@ -20,7 +20,7 @@ from headwater.model.facets.run import (
     NominalTimeFacet,
     moment,
 )
-from headwater.model.facts import ParentRun, Stamped
+from headwater.model.facts import ParentRun, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import microseconds
 from headwater.service.background import collect_in_slices
@@ -228,7 +228,7 @@ class _End:
     """What a run reported of one input or output."""
 
     last_us: int
-    own_shape: dict[str, bytes] = field(default_factory=dict)
+    own_shape: dict[ShapePart, Stamped] = field(default_factory=dict)
     facets: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -244,9 +244,9 @@ def _versions(
 
 
 def version_at(
-    knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes] | None = None
+    knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[ShapePart, Stamped] | None = None
 ) -> shapes.Versioned:
-    """The version of a dataset that a run met, with the parts of its shape that the run reported itself."""
+    """The version of a dataset that a run met; `own` are the parts of its shape that the run reported itself."""
     version = str(shape_uuid(knowledge.graph, name, shape_at(knowledge, name, time_us, own or {})))
     return shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
 
@@ -269,7 +269,9 @@ def _ends(
         end = ends.get(knowledge.graph.shown(row.dataset)) if row.direction == direction else None
         if end is not None:  # else an event that is stored, and will be learned in a moment
             if row.body is None:
-                end.own_shape[row.name] = row.content
+                part: ShapePart = "schema" if row.name == "schema" else "version"
+                report = Stamped(row.stamp, row.direction == "output", row.content)
+                end.own_shape[part] = max(end.own_shape.get(part, report), report)
             else:
                 end.facets[row.name] = row.body
     return ends
