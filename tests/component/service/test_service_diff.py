@@ -477,6 +477,32 @@ def test_a_declared_facet_went_with_the_declaration_that_omits_it(client: TestCl
     assert {index for *_, index in backwards} == {2}
 
 
+def test_a_schema_that_was_reported_before_comes_back_with_the_declaration_that_omits_its_own(
+    client: TestClient,
+) -> None:
+    owned = facet(owners=[{"name": "ada"}])
+    reported = dataset("raw", schema=schema("id"), ownership=owned)
+    post(client, at(MONDAY, "reads", inputs=[reported]))
+    post(client, declared(TUESDAY, schema=schema("b"), ownership=facet(owners=[{"name": "bob"}])))
+    post(client, declared("2026-05-20", schema=schema("c")), declared("2026-05-21"), declared("2026-05-22"))
+
+    ways = [
+        [
+            (each["change"], each["kind"], each["event"] and each["event"]["index"])
+            for each in get(client, f"/api/v1/diff?from=log:{before}&to=log:{after}")["changes"]
+        ]
+        for before, after in ((2, 5), (5, 2))
+    ]
+
+    assert ways[0] == [
+        ("changed", "datasetFacet", 2),
+        ("changed", "schema", 3),
+        ("went", "column", 2),
+        ("came", "column", 3),
+    ]
+    assert [index for *_, index in ways[1]] == [index for *_, index in ways[0]]
+
+
 def test_a_schema_once_hidden_by_another_name_is_listed_with_the_event_that_has_it(client: TestClient) -> None:
     first, other = dataset("t", "s3a://lake", schema=schema("id")), dataset("t", "s3://lake", schema=schema("b"))
     events = [(10, first), (11, other), (12, dataset("t", "s3://lake"))]

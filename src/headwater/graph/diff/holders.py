@@ -12,7 +12,32 @@ from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
 """The names, in the graph, of a dataset of the diff."""
+_SCHEMA = "schema"
 _NOBODY = Job()
+
+
+class DatasetFacet(NamedTuple):
+    """A facet of a dataset, by name."""
+
+    dataset: DatasetId
+    name: str
+
+    @property
+    def element(self) -> Element:
+        """The facet as an element of a diff."""
+        if self.name == _SCHEMA:
+            return Element("schema", (self.dataset,))
+        return Element("datasetFacet", (self.dataset,), self.name)
+
+
+def facet_with(element: Element) -> DatasetFacet | None:
+    """The facet of a dataset that an element is, or is a part of; None for other elements."""
+    match element:
+        case Element("datasetFacet", (DatasetId() as name,), facet):
+            return DatasetFacet(name, facet)
+        case Element("schema", (DatasetId() as name,)) | Element("column", (ColumnId(dataset=name),)):
+            return DatasetFacet(name, _SCHEMA)
+    return None
 
 
 def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Reporter]:
@@ -26,16 +51,31 @@ def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[
             return frozenset(_of_edge(graph, job, "output", members_of(name)))
         case Element("edge", (DatasetId() as name, JobId() as job)):
             return frozenset(_of_edge(graph, job, "input", members_of(name)))
-        case Element("datasetFacet", (DatasetId() as name,), facet):
-            return frozenset(_declaring(_known(graph, members_of(name)), facet))
-        case Element("schema", (DatasetId() as name,)) | Element("column", (ColumnId(dataset=name),)):
-            return frozenset(_declaring(_known(graph, members_of(name)), "schema"))
+        case Element("datasetFacet" | "schema" | "column") if (facet := facet_with(element)) is not None:
+            return frozenset(_declaring(_known(graph, members_of(facet.dataset)), facet.name))
         case Element("dataset", (DatasetId() as name,)):
             known = _known(graph, members_of(name))
             return frozenset() if any(each.observed for each in known) else frozenset(_declaring(known))
         case Element("columnEdge", (origin, end)):
             return frozenset(_of_column_edge(graph, _place(origin, members_of), _place(end, members_of)))
     return frozenset()
+
+
+def covering(
+    graph: Graph, element: Element, members_of: MembersOf, other: Graph, members_of_other: MembersOf
+) -> frozenset[Reporter]:
+    """The declarations in this graph of the facet that an element belongs to, newer than what the other graph has."""
+    facet = facet_with(element)
+    if facet is None:
+        return frozenset()
+    others = (each.current_facets() for each in _known(other, members_of_other(facet.dataset)))
+    newest = max((facets[facet.name] for facets in others if facet.name in facets), default=None)
+    return frozenset(
+        by
+        for dataset in _known(graph, members_of(facet.dataset))
+        for by, declared in dataset.declared.items()
+        if facet.name in declared.facets and newest is not None and declared.facets[facet.name] > newest
+    )
 
 
 def _of_job(job: Job) -> Iterator[Reporter]:

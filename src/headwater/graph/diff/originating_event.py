@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from headwater.graph.diff.compare import Change, Element
 from headwater.graph.diff.event_content import EventContent
+from headwater.graph.diff.holders import facet_with
 from headwater.graph.diff.regrouped import Names, OneWith, regrouped_at
 from headwater.graph.records import Reporter
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
@@ -25,6 +26,8 @@ class GraphKnowledge(NamedTuple):
     """The names of the dataset with a name in use."""
     moved: AbstractSet[Element] = frozenset()
     """Elements that the other graph has too, but of a dataset with another name in the diff."""
+    covering: Mapping[Element, AbstractSet[Reporter]] = {}
+    """The declarations in this graph of a facet, or of the schema of a column, newer than what the other graph has."""
 
 
 def originating_event(
@@ -39,6 +42,7 @@ def originating_event(
       a run by moving to another job. Each holder counts at its first drop since it last held the element.
     - Names joined or split: the event that reported it.
     - If a declaration under another name temporarily differed: the last event with the current value.
+    - Back to what was reported before: the event by which the last declaration that was newer dropped its own value.
     """
     element = change.element
     is_renamed = element.kind == "dataset" and change.kind == "changed"
@@ -55,7 +59,17 @@ def originating_event(
         found = _named(change, events, known_before)
     if found is None:
         found = _regrouped(change, events, known_before, known_after)
-    return _last_event_with(change, events) if found is None else found
+    if found is None:
+        found = _last_event_with(change, events)
+    return _uncovered(element, events, known_before) if found is None else found
+
+
+def _uncovered(element: Element, events: Sequence[EventContent], known_before: GraphKnowledge) -> int | None:
+    """The event by which the last declaration that was newer dropped its own value of the facet."""
+    covering = known_before.covering.get(element, frozenset())
+    facet = facet_with(element)
+    let_go = {} if facet is None else _let_go(facet.element, events, covering)
+    return events[max(let_go.values())].log_index if let_go and let_go.keys() == covering else None
 
 
 def _agreed_on(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headwater.graph.diff.compare import Change, ChangeKind, Element, GraphDiff, Layout
 from headwater.graph.diff.event_content import NameOf
-from headwater.graph.diff.holders import holders
+from headwater.graph.diff.holders import covering, holders
 from headwater.graph.diff.originating_event import GraphKnowledge
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Reporter
@@ -72,6 +72,7 @@ def _however_spelt(resolved: Mapping[DatasetId, DatasetId]) -> NameOf:
 def _graph_knowledge(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
     graph = side.graph
     only_here = [change.element for change in page if change.kind == side.kind]
+    in_other = [change.element for change in page if change.kind != side.kind]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.kind == "changed"]
     one_with = {name: graph.members(name) for name in side.resolved}
     return GraphKnowledge(
@@ -81,6 +82,10 @@ def _graph_knowledge(side: _Side, other: _Side, page: Sequence[Change], layouts:
         side.names.__getitem__,
         lambda name: one_with.get(name, (name,)),
         frozenset(each for each in only_here if _is_moved(each, side, other, layouts)),
+        {
+            each: covering(graph, each, side.names.__getitem__, other.graph, other.names.__getitem__)
+            for each in in_other
+        },
     )
 
 
