@@ -94,6 +94,8 @@ def _report(node_id: str, trouble: Trouble, report: Report) -> None:
         report.not_known.append(f"what {where} dropped: {trouble.words}")
     elif trouble.kind == "replay":
         report.not_known.append(f"why {where} was sent again: {trouble.words}")
+    elif trouble.kind == "erased":
+        report.not_known.append(f"what {where} sent: {trouble.words}")
 
 
 def _places(trouble: Trouble) -> str:

@@ -4,7 +4,7 @@ A record maps positions to links, which may arrive in any order; gaps and duplic
 order. What a node says of epochs that ended before (`follows`) gives their expected length.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -15,9 +15,11 @@ from headwater.model.facts import ChainLink
 from headwater.model.merging import Seen
 from headwater.model.nodes import ERASED_HASH
 
-TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", "clock"]
+TroubleKind = Literal["fork", "broken", "hole", "replay", "erased", "silence", "dropped", "clock"]
 
 _HASH: Final = 32
+_TIME: Final = 8
+"""Bytes of an event time."""
 _TIMES_INTERVAL: Final = 2
 _LONGEST_INTERVAL_S: Final = 2**40
 """A longer one counts as this: whoever signs may announce any number, also 1e308, which times a million is infinite."""
@@ -33,7 +35,7 @@ class Trouble(NamedTuple):
     words: str
     at_us: int
     events: int = 0
-    """The number of events missing, forked, replayed or dropped."""
+    """The number of events missing, forked, replayed, dropped, or of which an erasure hides which of these they are."""
     first: int | None = None
     last: int | None = None
 
@@ -49,7 +51,7 @@ class Epoch:
     delay_us: int
     """The least time from event to arrival."""
     links: dict[int, bytes] = field(default_factory=dict)
-    """By sequence: payload hash, previous hash and event digest; if several came, the least."""
+    """By sequence: payload hash, previous hash, event time and event digest; if several came, the least."""
     again: dict[int, set[bytes]] = field(default_factory=dict)
     """Further events at the same sequence."""
     broken: set[int] = field(default_factory=set)
@@ -76,10 +78,12 @@ class Epoch:
         return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
 
     def payloads(self, sequence: int) -> set[bytes]:
-        """The payload hashes signed for a sequence, without erased ones."""
-        return {link[:_HASH] for link in self._links(sequence)} - {ERASED_HASH}
+        """The payload hashes signed for a sequence; empty if one was erased, as they are then unknown."""
+        found = {link[:_HASH] for link in self.links_at(sequence)}
+        return set() if ERASED_HASH in found else found
 
-    def _links(self, sequence: int) -> Iterator[bytes]:
+    def links_at(self, sequence: int) -> Iterator[bytes]:
+        """The links at a sequence, as in `links`."""
         if sequence in self.links:
             yield self.links[sequence]
             yield from self.again.get(sequence, ())
@@ -95,7 +99,7 @@ class Epoch:
         self.last = max(self.last, fact.sequence)
         key = (fact.sequence, fact.digest)
         (self.unproved.discard if fact.is_proved else self.unproved.add)(key)
-        self._take(fact.sequence, fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + fact.digest)
+        self._take(fact.sequence, _link(fact))
         if fact.statements:
             self._add_statements(key, orjson.loads(fact.statements))
 
@@ -119,8 +123,8 @@ class Epoch:
             fits |= sequence > 0 and previous is not None and previous[:_HASH] == ERASED_HASH
             (self.broken.discard if fits else self.broken.add)(sequence)
             return
-        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # empty: all erased, so unknown
-        fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
+        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # empty: unknown
+        fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self.links_at(sequence))
         (self.broken.discard if fits else self.broken.add)(sequence)
 
     def _add_statements(self, key: tuple[int, bytes], statements: Mapping[str, Any]) -> None:
@@ -132,6 +136,11 @@ class Epoch:
             interval_s = max(0, min(heartbeat["intervalSeconds"], _LONGEST_INTERVAL_S))
             self.interval_us = max(self.interval_us or 0, int(interval_s * 1_000_000))
             self.is_over |= heartbeat["isLast"]
+
+
+def _link(fact: ChainLink) -> bytes:
+    event_time = fact.event_us.to_bytes(_TIME, signed=True)
+    return fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + event_time + fact.digest
 
 
 class Nodes:
@@ -185,14 +194,44 @@ def _ends(epochs: Mapping[str, Epoch]) -> dict[str, list[_Ends]]:
 
 def _duplicates(name: str, epoch: Epoch) -> Iterator[Trouble]:
     for sequence in sorted(epoch.again):
-        payloads = len(epoch.payloads(sequence))
-        events = len(epoch.again[sequence]) + 1
-        if payloads > 1:
-            words = f"{payloads:,} different events were signed for one sequence number"
-            yield Trouble("fork", name, words, epoch.seen.last_us, payloads, sequence, sequence)
-        if events > payloads:
+        different, replayed, unknown = _told_apart([*epoch.links_at(sequence)])
+        if different > 1:
+            words = f"{different:,} different events were signed for one sequence number"
+            yield Trouble("fork", name, words, epoch.seen.last_us, different, sequence, sequence)
+        if replayed:
             words = "one event arrived again in different bytes"
-            yield Trouble("replay", name, words, epoch.received.last_us, events - payloads, sequence, sequence)
+            yield Trouble("replay", name, words, epoch.received.last_us, replayed, sequence, sequence)
+        if unknown:
+            words = "whether an event arrived again or a different one was signed is unknown: it was erased"
+            yield Trouble("erased", name, words, epoch.received.last_us, unknown, sequence, sequence)
+
+
+class _ToldApart(NamedTuple):
+    """How many events at one sequence are surely different, surely repeat one of these, and may be either."""
+
+    different: int
+    replayed: int
+    unknown: int
+
+
+def _told_apart(links: Sequence[bytes]) -> _ToldApart:
+    """Two events are one if their payload hashes are equal.
+
+    An erased one surely differs from those that were signed after another event or at another time.
+    """
+    erased = {link for link in links if link[:_HASH] == ERASED_HASH}
+    payloads = {link[:_HASH] for link in links} - {ERASED_HASH}
+    unlike = {*map(_circumstances, erased)} - {_circumstances(link) for link in links if link not in erased}
+    return _ToldApart(
+        different=len(payloads) + len(unlike),
+        replayed=len(links) - len(erased) - len(payloads),
+        unknown=len(erased) - len(unlike),
+    )
+
+
+def _circumstances(link: bytes) -> bytes:
+    """What an erasure leaves of a link that is the same of equal events: the previous hash and the event time."""
+    return link[_HASH : 2 * _HASH + _TIME]
 
 
 def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator[Trouble]:

@@ -15,7 +15,7 @@ from headwater.model.times import microseconds
 from headwater.signing.directory import revocation
 from headwater.signing.keys import NodeKey
 from headwater.signing.segments import facet_spans
-from tests.support.chains import NODE, link_of, record
+from tests.support.chains import NODE, erased, link_of, record
 
 NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
 NOON_US = microseconds(NOON)
@@ -154,6 +154,16 @@ def test_contradictions_that_no_valid_key_signed_are_not_findings_and_after_thre
     lines = [each for each in report.not_known if each.startswith("who contradicts")]
     assert ([each.partition(", place ")[2][:1] for each in lines], report.findings) == (["0", "1", "2", ""], [])
     assert lines[3] == f"who contradicts node {NODE} at 2 more places"
+
+
+def test_whether_an_erased_event_came_again_or_another_was_signed_is_not_known() -> None:
+    report, signed = Report(), record(EPOCH, 3)
+
+    check_chains([link_of(each.raw) for each in (*signed, erased(signed[1]))], report)
+
+    where = f"node {NODE}, epoch {EPOCH}, place 1"
+    unknown = "whether an event arrived again or a different one was signed is unknown: it was erased"
+    assert (report.not_known, report.findings) == ([f"what {where} sent: {unknown}"], [])
 
 
 def test_contradictions_that_a_valid_key_signed_are_all_findings() -> None:

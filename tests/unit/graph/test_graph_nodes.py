@@ -94,8 +94,46 @@ def test_an_event_with_an_erased_signature_keeps_its_sequence_number(sequence: i
     assert problems([*events, *record(E2, 1, follows=(head(E1, RECORD),))]) == []
 
 
-def test_an_event_sent_again_after_its_signature_was_erased_is_not_a_fork() -> None:
-    assert problems([*RECORD, erased(RECORD[2])]) == [("replay", E1, 1, 2, 2)]
+def test_of_an_event_whose_signature_was_erased_it_is_unknown_whether_it_came_again() -> None:
+    assert problems([*RECORD, erased(RECORD[2])]) == [("erased", E1, 1, 2, 2)]
+    assert problems([*RECORD[:2], *RECORD[3:], erased(RECORD[2]), _spaced(erased(RECORD[2]))]) == [
+        ("erased", E1, 1, 2, 2)
+    ]
+
+
+@pytest.mark.parametrize("differs", ["time", "previous event"])
+@pytest.mark.parametrize("is_erased", [(True, False), (False, True), (True, True)])
+def test_a_fork_of_erased_events_that_surely_differ_stays_a_fork(differs: str, is_erased: tuple[bool, bool]) -> None:
+    time = "2026-05-22T14:00:02Z" if differs == "previous event" else "2026-05-22T15:00:00Z"
+    previous = RECORD[1].payload_hash if differs == "time" else f"sha256:{'0' * 63}1"
+    other = in_place(event(eventTime=time), Link(NODE, E1, 2, previous))
+    fork = [erased(each) if is_gone else each for each, is_gone in zip((RECORD[2], other), is_erased, strict=True)]
+
+    found = problems([*RECORD[:2], *fork, *RECORD[3:]])
+
+    assert [each for each in found if each[0] != "broken"] == [("fork", E1, 2, 2, 2)]
+
+
+def test_a_replay_and_a_different_event_are_told_apart_although_the_different_one_was_erased() -> None:
+    other = in_place(event(eventTime="2026-05-22T15:00:00Z"), Link(NODE, E1, 2, RECORD[1].payload_hash))
+
+    found = problems([*RECORD, _spaced(RECORD[2]), erased(other)])
+
+    assert found == [("fork", E1, 2, 2, 2), ("replay", E1, 1, 2, 2)]
+
+
+def test_an_event_after_a_fork_of_which_one_was_erased_may_follow_the_erased_one() -> None:
+    other = in_place(event(eventTime="2026-05-22T15:00:00Z"), Link(NODE, E1, 4, RECORD[3].payload_hash))
+    following = [in_place(event(), Link(NODE, E1, 5, other.payload_hash)), *record(E2, 1, follows=(head(E1, RECORD),))]
+
+    found = problems([*RECORD, erased(other), *following])
+
+    assert found == [("fork", E1, 2, 4, 4)]
+
+
+def _spaced(linked: Linked) -> Linked:
+    """The same event in other bytes."""
+    return linked._replace(raw=json.dumps(json.loads(linked.raw), indent=1).encode())
 
 
 @pytest.mark.parametrize(("verdict", "key_id"), [("unsigned", KEY.key_id), ("ok", None), ("ok", "node:other#sha256:x")])

@@ -3,7 +3,7 @@
 import type { Named, NodeId, RunId } from '../core/ids'
 import type { RunState } from './types'
 
-export type TroubleKind = 'fork' | 'broken' | 'hole' | 'replay' | 'silence' | 'dropped' | 'clock'
+export type TroubleKind = 'fork' | 'broken' | 'hole' | 'replay' | 'erased' | 'silence' | 'dropped' | 'clock'
 
 export interface TroubleCounts {
   readonly missing: number

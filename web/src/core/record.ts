@@ -37,6 +37,7 @@ export const TROUBLE_SEVERITY: Readonly<Record<TroubleKind, Severity>> = {
   broken: 'bad',
   dropped: 'odd',
   replay: 'odd',
+  erased: 'odd',
   silence: 'odd',
   clock: 'odd',
 }
@@ -47,6 +48,7 @@ export const TROUBLE_LABELS: Readonly<Record<TroubleKind, string>> = {
   broken: 'broken link',
   dropped: 'dropped',
   replay: 'replay',
+  erased: 'erased',
   silence: 'silence',
   clock: 'clock',
 }
@@ -58,6 +60,8 @@ export const TROUBLE_MEANING: Readonly<Record<TroubleKind, string>> = {
   broken: 'The event names another predecessor than the one received: one of the two has been replaced.',
   dropped: 'The node could not store or send them, and reported that in a signed event.',
   replay: 'A signed event was sent again with other bytes. It counts once.',
+  erased:
+    'Several events have this number, and a facet of one was erased: whether it is a fork or a replay is unknown.',
   silence:
     'No event for twice the announced heartbeat interval: the node is off, disconnected, or its program has stopped.',
   clock: 'Its event times are not reliable; the order of its events is.',
