@@ -129,8 +129,16 @@ def is_of_node(event: RunEvent, link: ChainLink) -> bool:
 
 
 def _is_sound(claim: _ChainClaim) -> bool:
-    is_short = 0 < len(claim.epoch) <= _MAX_NAME and 0 < len(claim.node_id) <= _MAX_NAME
-    return is_short and 0 <= claim.sequence < _MAX_SEQUENCE and claim.key_id.startswith(f"node:{claim.node_id}#")
+    is_of_key = 0 < len(claim.node_id) <= _MAX_NAME and claim.key_id.startswith(f"node:{claim.node_id}#")
+    return is_of_key and _is_place(claim.epoch, claim.sequence) and all(map(_is_head, claim.follows))
+
+
+def _is_place(epoch: str, sequence: int) -> bool:
+    return 0 < len(epoch) <= _MAX_NAME and 0 <= sequence < _MAX_SEQUENCE
+
+
+def _is_head(head: Head) -> bool:
+    return _is_place(head.epoch, head.sequence) and hash_of(head.payload_hash) is not None
 
 
 def _statements(event: RunEvent, claim: _ChainClaim) -> bytes:

@@ -165,16 +165,22 @@ def test_an_epoch_that_a_later_one_follows_is_not_silent_and_its_missing_events_
     assert problems([first, *following], later_us) == [("hole", E1, 1, 1, 1)]
 
 
-def test_dropped_events_are_reported() -> None:
-    gap = {
-        "events": 3,
-        "reasons": {"queue_full": 3},
-        "firstAt": "2026-05-22T14:00:00Z",
-        "lastAt": "2026-05-22T14:00:05Z",
-        "eventsSoFar": 3,
-    }
+GAP = {
+    "events": 3,
+    "reasons": {"queue_full": 3},
+    "firstAt": "2026-05-22T14:00:00Z",
+    "lastAt": "2026-05-22T14:00:05Z",
+    "eventsSoFar": 3,
+}
 
-    assert problems([heartbeat(E1, 0, None, gap=gap)]) == [("dropped", E1, 3, 0, 0)]
+
+def test_dropped_events_are_reported() -> None:
+    assert problems([heartbeat(E1, 0, None, gap=GAP)]) == [("dropped", E1, 3, 0, 0)]
+
+
+@pytest.mark.parametrize("negative", [{"events": -3}, {"reasons": {"queue_full": -3}}])
+def test_a_negative_number_of_dropped_events_is_none_at_all(negative: dict[str, object]) -> None:
+    assert problems([heartbeat(E1, 0, None, gap=GAP | negative)]) == []
 
 
 def test_a_clock_that_is_ahead_of_ours_is_reported() -> None:

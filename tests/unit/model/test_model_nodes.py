@@ -52,6 +52,10 @@ def test_an_event_without_a_valid_signature_has_no_place_in_a_chain(verdict: str
         {"previousHash": f"{HASH}00"},
         {"lastCheckpoint": []},
         {"follows": None},
+        {"follows": [{"epoch": "before", "sequence": -8, "payloadHash": HASH}]},
+        {"follows": [{"epoch": "before", "sequence": 2**53, "payloadHash": HASH}]},
+        {"follows": [{"epoch": "", "sequence": 4, "payloadHash": HASH}]},
+        {"follows": [{"epoch": "before", "sequence": 4, "payloadHash": "ab"}]},
         {"_deleted": True},
     ],
 )

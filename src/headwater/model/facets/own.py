@@ -1,11 +1,13 @@
 """Facets beyond the standard: run counters, ours and Expanso's, signatures and others."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from headwater.model.facets.view import Integer, Items, Number, Part, SmallInteger, View
+
+_Count = Annotated[SmallInteger, Field(ge=0)]
 
 
 class Counters(Part):
@@ -119,8 +121,8 @@ class ChainFacet(View):
 class DroppedEvents(Part):
     """The number of events that a node dropped, the reasons, and the time range."""
 
-    events: SmallInteger
-    reasons: Mapping[str, SmallInteger] = Field(default_factory=dict)
+    events: _Count
+    reasons: Mapping[str, _Count] = Field(default_factory=dict)
     first_at: str
     last_at: str
     events_so_far: Integer | None = None
