@@ -7,7 +7,8 @@ folded again from the log into an in-memory store, and read from there.
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
@@ -26,9 +27,33 @@ from headwater.store.facet_reader import (
 from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader, Reader
 
 ByName = Mapping[str, Stamped]
+
+
+class _Moved(NamedTuple):
+    """The runs that rows wrongly count to a namespace, and those that they wrongly leave out.
+
+    Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
+    """
+
+    left: str = "-1"
+    joined: str = "-1"
+
+
+class LogUntil(Reader):
+    """A reader of the log as of a time, for another thread than a `ReaderUntil`; its facts are those of now."""
+
+    def __init__(self, another: Reader, until_us: int, moved: _Moved = _Moved()) -> None:  # noqa: B008  immutable
+        """Read through another reader's connection; `moved` is for the namespace that is asked about."""
+        super().__init__(another.connection, another.known_segments, until_us)
+        self._moved = moved
+
+    def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
+        """As of then."""
+        now, values = super()._runs_of_namespace(namespace)
+        return _runs_then(now, self._moved), values
 
 
 class ReaderUntil(Reader):
@@ -53,8 +78,8 @@ class ReaderUntil(Reader):
         self._verdicts: dict[str, int] | None = None
         self._counts: dict[bool, int] = {}
         """Cached numbers of events, of runs only or all."""
-        self._of_namespaces: dict[str, int] = {}
-        """Cached numbers of events by namespace of the runs' jobs."""
+        self.events_of_namespaces: dict[str, int] = {}
+        """A cache of the numbers of events by namespace of the runs' jobs; another one after `note_late_events`."""
 
     def close(self) -> None:
         """Free what was folded again; the connection belongs to `now`."""
@@ -144,7 +169,7 @@ class ReaderUntil(Reader):
         """Note that events with an earlier time may have come."""
         self._verdicts = None
         self._counts.clear()
-        self._of_namespaces.clear()
+        self.events_of_namespaces = {}
 
     def _count(self, query: EventsQuery, bounds: tuple[int, int]) -> int:
         """As of then; cached until `note_late_events`."""
@@ -244,23 +269,17 @@ class ReaderUntil(Reader):
             former[each.name] = each.content
         return changes
 
-    def count_of_namespace(self, namespace: str) -> int:
-        """As of then; cached until `note_late_events`."""
-        if namespace not in self._of_namespaces:
-            self._of_namespaces[namespace] = super().count_of_namespace(namespace)
-        return self._of_namespaces[namespace]
+    def another_log(self, another_reader: AnotherReader, namespace: str | None = None) -> Callable[[], LogUntil]:
+        """Opens a reader of the log as of then for another thread; the namespace is one that will be asked about."""
+        moved = _Moved() if namespace is None else self._moved(namespace)
+        return lambda: LogUntil(another_reader(), self.until_us, moved)
 
     def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
         """As of then."""
-        left, joined = self._moved(namespace)
         now, values = super()._runs_of_namespace(namespace)
-        return f"{now} AND run_of_job.run NOT IN ({left}) UNION ALL SELECT id FROM run WHERE id IN ({joined})", values
+        return _runs_then(now, self._moved(namespace)), values
 
-    def _moved(self, namespace: str) -> tuple[str, str]:
-        """The runs that the rows wrongly count to the namespace, and those that they wrongly leave out.
-
-        Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
-        """
+    def _moved(self, namespace: str) -> _Moved:
         memory = self._memory_for()
         then = {*memory.runs_of_namespace(namespace)} if memory else set()
         left, joined = list[int](), list[int]()
@@ -271,7 +290,13 @@ class ReaderUntil(Reader):
         for key, number, now in self._fact_rows_in(sql, self._keys([*self.runs])):
             if (was := run_id_of_key(key) in then) != (now == namespace):
                 (joined if was else left).append(number)
-        return ", ".join(map(str, left)) or "-1", ", ".join(map(str, joined)) or "-1"
+        return _Moved(*(", ".join(map(str, numbers)) or "-1" for numbers in (left, joined)))
+
+
+def _runs_then(runs_now: str, moved: _Moved) -> str:
+    return (
+        f"{runs_now} AND run_of_job.run NOT IN ({moved.left}) UNION ALL SELECT id FROM run WHERE id IN ({moved.joined})"
+    )
 
 
 def _newest(*sources: ByName) -> dict[str, Stamped]:

@@ -3,7 +3,6 @@
 from asyncio import Lock
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -23,7 +22,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.log.proofs import Proofs
 from headwater.service.metrics import Metrics
 from headwater.service.past.pasts import Past, Pasts
-from headwater.store.reader import AnotherReader, Reader
+from headwater.store.reader import AnotherReader
 from headwater.store.until import ReaderUntil
 
 Replaying = Coroutine[None, None, Knowledge]
@@ -72,13 +71,8 @@ class Service:
     def another_log_reader(self, knowledge: Knowledge) -> AnotherReader | None:
         """Opens a reader for another thread, for the log only; None for a past that has its own store in memory."""
         if isinstance(knowledge.store, ReaderUntil):
-            return partial(_opened_until, self.pasts.another_reader, knowledge.store.until_us)
+            return knowledge.store.another_log(self.pasts.another_reader)
         return self.another_reader(knowledge)
-
-
-def _opened_until(another_reader: AnotherReader, until_us: int) -> Reader:
-    reader = another_reader()
-    return Reader(reader.connection, reader.known_segments, until_us)
 
 
 def service_of(request: Request) -> Service:

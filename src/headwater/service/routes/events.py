@@ -60,7 +60,7 @@ async def events_of_namespace(
     service: ServiceHere, knowledge: Known, namespace: NamespaceAsItIs, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """Run events of a namespace's jobs, newest first; an unknown namespace has none."""
-    count = await count_of_namespace(knowledge, namespace, service.another_reader(knowledge))
+    count = await count_of_namespace(knowledge, namespace, service.pasts.another_reader)
     return _events(knowledge.store.events_of_namespace(namespace, count, limit, offset), count)
 
 

@@ -13,7 +13,9 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import log as shapes
 from headwater.service.views.runs import event_shape
 from headwater.store.log_reader import VerdictsRead
+from headwater.store.memory import MemoryStore
 from headwater.store.reader import AnotherReader, Reader
+from headwater.store.until import ReaderUntil
 
 
 def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
@@ -28,17 +30,32 @@ def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
     return shapes.LogEntry(**event_shape(logged), event=orjson.Fragment(logged.raw))
 
 
-async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader | None) -> int:
+async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader) -> int:
     """The number of run events of a namespace's jobs.
 
-    With another reader, only what came since the last call is read.
+    For now, only what came since the last call is read; of a past the number is cached.
     """
-    if another_reader is None:
-        return knowledge.store.count_of_namespace(namespace)
+    match knowledge.store:
+        case ReaderUntil() as then:
+            return await _count_then(then, namespace, another_reader)
+        case MemoryStore() as replayed:
+            return replayed.count_of_namespace(namespace)
     if knowledge.verdicts.read < knowledge.store.size():
         await read_log(knowledge, another_reader)
     await collect_in_slices(knowledge.verdicts.place())
     return sum(events for key, events in knowledge.verdicts.counts() if key.namespace == namespace)
+
+
+async def _count_then(then: ReaderUntil, namespace: str, another_reader: AnotherReader) -> int:
+    counts = then.events_of_namespaces
+    if namespace not in counts:
+        counts[namespace] = await to_thread(_count_apart, then.another_log(another_reader, namespace), namespace)
+    return counts[namespace]
+
+
+def _count_apart(another_reader: AnotherReader, namespace: str) -> int:
+    with closing(another_reader()) as reader:
+        return reader.count_of_namespace(namespace)
 
 
 async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
