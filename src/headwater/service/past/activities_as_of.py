@@ -1,6 +1,7 @@
 """The runs of jobs as of a time, derived from the current activities: only runs with later events are read again."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from headwater.graph.past.cut import CutGraph
 from headwater.graph.past.last_changes import are_silent
@@ -15,9 +16,16 @@ class ActivitiesAsOf(Activities):
     """The activities of the jobs of a past."""
 
     def __init__(
-        self, graph: CutGraph, now: Activities, until_us: int, interval_from_runs: Callable[[JobId], Seen | None]
+        self,
+        graph: CutGraph,
+        now: Activities,
+        until_us: int,
+        interval_from_runs: Callable[[JobId, AbstractSet[str]], Seen | None],
     ) -> None:
-        """`seen_from_runs` returns a job's first and last event, if known without examining its runs."""
+        """`interval_from_runs` returns a job's first and last event, if known without examining its runs.
+
+        It is given those of them that are folded again.
+        """
         super().__init__(graph)
         self._cut = graph
         self._now = now
@@ -58,29 +66,29 @@ class ActivitiesAsOf(Activities):
         if self._cut.is_job_as_then(job):
             return self._now.of(job)
         known = self._cut.jobs[job]
-        current = self._now.of(job) if self._is_from_current_runs(job) else None
-        if current is not None:
+        again = self._current_runs_again(job)
+        if again is not None:
+            current = self._now.of(job)
             newest_first: Sequence[str] = current.begun_by(self._until_us, self._first_us)
-            seen = self._interval_from_runs(job) or Seen.over(run.seen for run in self._known_runs(newest_first))
+            seen = self._interval_from_runs(job, again) or Seen.over(run.seen for run in self._known_runs(newest_first))
             longest = current.longest_us  # an upper bound: the longest run may have begun since
+            # Without a parent now, no run ever named one.
+            is_part, ended = current.parent is not None, self._ended_run(again, newest_first, current)
         else:
             intervals = ((run_id, self._interval_in_job(run_id, job)) for run_id in known.runs | known.named)
             times = {run_id: seen for run_id, seen in intervals if seen is not None}
             newest_first = sorted(times, key=lambda run_id: (-times[run_id].first_us, run_id))
             seen = Seen.over((*times.values(), known.declared_over))
             longest = longest_us(times.values())
+            is_part, ended = True, self._first_ended(newest_first)
         if not newest_first or seen is None:
             return None  # only others mention the job
-        is_part = current is None or current.parent is not None  # else no run ever named a parent
         parents = (run.parent for run in self._known_runs(newest_first if is_part else ()) if run.parent is not None)
-        ended = self._ended_run(job, newest_first, current)
         return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
-    def _ended_run(self, job: JobId, newest_first: Sequence[str], current: Activity | None) -> str | None:
-        """The newest run that had ended; `current` is the activity of now, if it is of the same runs."""
-        if current is None:
-            return self._first_ended(newest_first)
-        again, ended = self._cut.own_runs_again(job), current.ended_run
+    def _ended_run(self, again: AbstractSet[str], newest_first: Sequence[str], current: Activity) -> str | None:
+        """The newest run that had ended; `current` is the activity of now, which is of the same runs."""
+        ended = current.ended_run
         if not again:
             return ended if ended is None or self._has_begun(ended) else self._first_ended(newest_first)
         return self._first_ended(filter(again.__contains__, newest_first) if ended is None else newest_first)
@@ -88,14 +96,18 @@ class ActivitiesAsOf(Activities):
     def _first_ended(self, run_ids: Iterable[str]) -> str | None:
         return next((run.run_id for run in self._known_runs(run_ids) if run.ended_us is not None), None)
 
-    def _is_from_current_runs(self, name: JobId) -> bool:
-        """Whether only runs (or parts of runs without events) mention a job, as its runs and parts now and then."""
+    def _current_runs_again(self, name: JobId) -> AbstractSet[str] | None:
+        """The job's runs that are folded again, if only runs mention it now and then, as its runs and parts.
+
+        None otherwise; runs without events count by their parts.
+        """
         now = self._cut.now.jobs.get(name)
-        if now is None or now.declared_over is not None or self._cut.own_runs_again(name) is None:
-            return False
+        if now is None or now.declared_over is not None or (again := self._cut.own_runs_again(name)) is None:
+            return None
         if not self._cut.again.runs.keys().isdisjoint(now.children):
-            return False
-        return bool(now.runs) if not now.named else are_silent(self._cut.now, now) and not self._is_part_again(now)
+            return None
+        is_only = bool(now.runs) if not now.named else are_silent(self._cut.now, now) and not self._is_part_again(now)
+        return again if is_only else None
 
     def _is_part_again(self, now: Job) -> bool:
         return not self._cut.again.child_runs.keys().isdisjoint(now.named)

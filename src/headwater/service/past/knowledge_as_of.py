@@ -53,7 +53,7 @@ class KnowledgeAsOf(Knowledge):
         self._seen = SeenAsOf(graph, now, until_us, reporting_runs)
         self._tallies = TalliesAsOf(graph, now, until_us, self._unchanged, self._seen)
         self._indirect_changes = IndirectChanges(graph, now, self._unchanged)
-        self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.from_runs)
+        self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.job_from_runs)
         self.reusable_nodes = NodesFromNow(graph, now, self.activities, self._unchanged)
 
     @cached_property

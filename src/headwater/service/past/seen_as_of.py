@@ -45,10 +45,8 @@ class SeenAsOf:
     def from_runs(self, node: DatasetId | JobId) -> Seen | None:
         """A node's events by then, if only its runs mention it; None if others do, or if there were none."""
         if isinstance(node, JobId):
-            job, again = self._now.job_tallies.get(node), self._cut.own_runs_again(node)
-            if job is None or again is None or not is_mentioned_by_runs_only(job):
-                return None
-            return None if self._cut.has_silent_run_again(node) else self._job_with(again, node, job)
+            again = self._cut.own_runs_again(node)
+            return None if again is None else self.job_from_runs(node, again)
         dataset = self._now.dataset_tallies.get(node)
         is_one = self._cut.are_alone_as_then((node,)) and not self.was_declared(node)
         return (
@@ -56,6 +54,13 @@ class SeenAsOf:
             if dataset is not None and is_one and is_mentioned_by_runs_only(dataset)
             else None
         )
+
+    def job_from_runs(self, name: JobId, again: Iterable[str]) -> Seen | None:
+        """The same of a job, if its `own_runs_again` are known."""
+        job = self._now.job_tallies.get(name)
+        if job is None or not is_mentioned_by_runs_only(job) or self._cut.has_silent_run_again(name):
+            return None
+        return self._job_with(again, name, job)
 
     def was_declared(self, name: DatasetId) -> bool:
         """Whether a dataset was declared by then, even by a declaration that was replaced since."""
