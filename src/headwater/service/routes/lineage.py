@@ -10,6 +10,7 @@ from headwater.model.facts import FlowDirection
 from headwater.model.names import without_column
 from headwater.service.background import result_in_slices
 from headwater.service.http.answers import answer, answer_json
+from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.versions import last_had
@@ -51,7 +52,7 @@ async def get_path(
     node_id: NodeId,
     depth: Depth = 20,
     limit: Annotated[
-        int, OR_DEFAULT, Query(ge=1, le=MAX_PAGE, description="How many nodes to expand in each direction at most.")
+        Whole, OR_DEFAULT, Query(ge=1, le=MAX_PAGE, description="How many nodes to expand in each direction at most.")
     ] = MAX_PAGE,
 ) -> Response:
     """The data path through a job or dataset: the edges upstream and downstream of it, within `depth` jobs.

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from headwater.service.http.answers import answer
 from headwater.service.http.body import read_body
+from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.log.cosignatures import NOTE_LIMIT
@@ -25,15 +26,16 @@ _NO_STORE: Final = {"cache-control": "no-store"}
 _FOR_EVER: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 TilePath = Annotated[str, Path(description="`0/x001/234`, `1/000.p/5`, `entries/000`.")]
-Size = Annotated[int | None, Query(ge=1, le=2**53, description="A size of the log; by default the current one.")]
-Index = Annotated[int, Query(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
-EntryIndex = Annotated[int, Path(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
-From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="The earlier size of the log.")]
+Size = Annotated[Whole | None, Query(ge=1, le=2**53, description="A size of the log; by default the current one.")]
+Index = Annotated[Whole, Query(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
+EntryIndex = Annotated[Whole, Path(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
+From = Annotated[Whole, Query(alias="from", ge=1, le=2**53, description="The earlier size of the log.")]
 To = Annotated[
-    int | None, Query(alias="to", ge=1, le=2**53, description="The later size of the log; by default the current one.")
+    Whole | None,
+    Query(alias="to", ge=1, le=2**53, description="The later size of the log; by default the current one."),
 ]
 Witnesses = Annotated[
-    int, Query(ge=0, le=100, description="Return the newest checkpoint that so many witnesses have signed.")
+    Whole, Query(ge=0, le=100, description="Return the newest checkpoint that so many witnesses have signed.")
 ]
 _NOTE: Final = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 

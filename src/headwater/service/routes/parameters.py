@@ -9,6 +9,7 @@ from pydantic_core import PydanticUseDefault
 
 from headwater.model.credentials import without_secrets
 from headwater.service.http.as_of import TIME_AS_TEXT, time_us, until_us, with_lost_plus
+from headwater.service.http.numbers import Whole
 from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
@@ -38,8 +39,8 @@ def _or_default(text: object) -> object:
 
 
 OR_DEFAULT: Final = BeforeValidator(_or_default)
-Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="The largest number of items to return.")]
-Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="The number of items to skip.")]
+Limit = Annotated[Whole, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="The largest number of items to return.")]
+Offset = Annotated[Whole, OR_DEFAULT, Query(ge=0, le=2**53, description="The number of items to skip.")]
 A_TIME: Final = "a time with its zone, or milliseconds since 1970."
 Time = Annotated[int | None, BeforeValidator(time_us), TIME_AS_TEXT]
 """In microseconds since 1970."""
@@ -60,7 +61,7 @@ NodeId = Annotated[
     Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`, `datasetField:NAMESPACE:NAME:FIELD` or `job:…`."),
 ]
 Depth = Annotated[
-    int,
+    Whole,
     OR_DEFAULT,
     AfterValidator(lambda depth: max(0, min(depth, _MAX_DEPTH))),
     Query(description="How many hops away from the node at most; a negative number counts as 0."),

@@ -10,6 +10,7 @@ from headwater.graph.impact.change import Change
 from headwater.model.names import run_id_of
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
+from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Counted, Now, ReadThrough, ServiceHere
@@ -71,7 +72,7 @@ async def get_root_cause(
     node_id: NodeId,
     run: Annotated[str | None, Query(description="The run that wrote the bad output; by default the last one.")] = None,
     column: Column = None,
-    depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go upstream at most.")] = 20,
+    depth: Annotated[Whole, Query(ge=0, le=100, description="How many datasets to go upstream at most.")] = 20,
     sees: Sees = None,
 ) -> Response:
     """Root cause: what changed or failed in the runs that made an output and those upstream, likeliest cause first."""

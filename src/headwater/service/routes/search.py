@@ -12,6 +12,7 @@ from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known
+from headwater.service.request.bodies import Word
 from headwater.service.routes.parameters import AS_NAMED, EITHER_CASE, OR_DEFAULT, WRONG, Limit
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views import search
@@ -31,7 +32,7 @@ Match = Annotated[search.Match, EITHER_CASE]
 async def get_hits(
     knowledge: Known,
     text: Annotated[
-        str, AS_NAMED, Query(alias="q", description="A part of a name, in either case, or a whole node id.")
+        Word, AS_NAMED, Query(alias="q", description="A part of a name, in either case, or a whole node id.")
     ],
     kind: Annotated[Kind | None, OR_DEFAULT, Query(alias="filter", description="Only these.")] = None,
     order: Annotated[Order, OR_DEFAULT, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
