@@ -86,6 +86,39 @@ def test_an_edge_under_another_name_of_the_dataset_is_not_news() -> None:
     assert other_name == ("RUNNING", [], [])
 
 
+def test_an_edge_of_a_declared_job_is_not_news_when_its_dataset_gets_another_name_or_is_declared_by_it() -> None:
+    names = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+    of_table = dataset("s.t", "hive")
+
+    all_news = news_of(
+        _declared(1, inputs=[dataset("t")]),
+        _declared(2, inputs=[dataset("t", symlinks=names)]),
+        _declared(3, inputs=[of_table]),
+        _declared(4, inputs=[of_table], outputs=[of_table]),
+    )
+
+    assert [edges for _, edges, _ in all_news] == [["t > load"], [], [], ["load > s.t"]]
+
+
+def _declared(minute: int, **ends: object) -> dict[str, Any]:
+    declared = event(eventTime=f"2026-05-22T14:{minute:02d}:00Z", **ends)
+    return {name: value for name, value in declared.items() if name not in ("run", "eventType")}
+
+
+def test_an_edge_by_a_flow_is_not_news_if_the_replaced_declaration_had_it_under_another_name() -> None:
+    names = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+    table = {"namespace": "hive", "name": "s.t", "type": "DATASET"}
+    linked = event(run={"runId": "w"}, job={"namespace": "etl", "name": "w"}, outputs=[dataset("t", symlinks=names)])
+
+    all_news = news_of(
+        linked,
+        _declared(1, inputs=[dataset("t")]),
+        _declared(2, job=_lineage("load", of_job={"type": "JOB"}, fed_by=table), inputs=[]),
+    )
+
+    assert [edges for _, edges, _ in all_news] == [["w > t"], ["t > load"], []]
+
+
 def test_a_dataset_without_a_namespace_is_not_news() -> None:
     unplaced = dataset("a", "", schema=schema("x"))
 

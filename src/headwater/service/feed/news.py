@@ -66,11 +66,13 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         (job, *end) for job, run in zip(jobs, runs, strict=True) for end in _brought_along(graph, run.run_id, job)
     }
     candidates = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
+    known_before = {edge: _shown_ends(graph, edge) for edge in candidates}
     had = _declared_edges(graph, declared)
     was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
 
     def news() -> News:
-        new = {*_new_edges(graph, candidates)} | (_declared_edges(graph, declared) - had)
+        had_as_shown = {(job, direction, graph.shown(name)) for job, direction, name in had}
+        new = {*_new_edges(graph, known_before)} | (_declared_edges(graph, declared) - had_as_shown)
         changed = schemas | {name for name, schema in was.items() if _schema(graph, name) != schema}
         known = known_run(graph, runs[0].run_id) if runs else None
         shown = {graph.shown(name) for name in changed}
@@ -139,22 +141,29 @@ def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobI
     )
 
 
-def _new_edges(graph: Graph, candidates: AbstractSet[Edge]) -> Iterator[Edge]:
-    """The candidates that exist now, unless the job already had one under another of the dataset's names."""
-    for edge in candidates:
+def _shown_ends(graph: Graph, edge: Edge) -> AbstractSet[DatasetId]:
+    """The datasets that the edge's job reads or writes, as they are shown."""
+    return {graph.shown(end) for end in _ends(graph, edge) if isinstance(end, DatasetId)}
+
+
+def _new_edges(graph: Graph, known_before: Mapping[Edge, AbstractSet[DatasetId]]) -> Iterator[Edge]:
+    """The edges that exist now, unless the job already had one to the dataset, under any of its names.
+
+    `known_before` are the datasets that the edge's job read or wrote before, as they were shown.
+    """
+    for edge, had in known_before.items():
         job, direction, end = edge
         ends = _ends(graph, edge)
         if isinstance(end, JobId):
             if end in ends:
                 yield edge
             continue
-        shown = graph.shown(end)
-        names = [name for name in graph.identities.members(end) if name in ends]
-        if names and shown.is_complete and all((job, direction, name) in candidates for name in names):
-            yield job, direction, shown
+        names = {*graph.identities.members(end)}
+        if graph.shown(end).is_complete and not ends.keys().isdisjoint(names) and had.isdisjoint(names):
+            yield job, direction, graph.shown(end)
 
 
-def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[Edge]:
+def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[tuple[JobId, Direction, DatasetId]]:
     jobs = [job for job in declared if isinstance(job, JobId) and job in graph.jobs]
-    read: set[Edge] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
+    read: set[tuple[JobId, Direction, DatasetId]] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
     return read | {(job, "output", name) for job in jobs for name in graph.writes(job)}
