@@ -1,8 +1,11 @@
 """Java stack traces without data values.
 
-An engine often fails on a record, and its exceptions quote it. So only a trace's classes and frames are kept, and
-messages only of exceptions about connections, files and settings. Which these are depends on the engine: Connect's
-`IOException` names a file, Flink's quotes the line that it cannot read.
+An engine often fails on a record, and its exceptions quote it. So messages are kept only of exceptions about
+connections, files and settings. Which these are depends on the engine: Connect's `IOException` names a file, Flink's
+quotes the line that it cannot read.
+
+A record may itself be a log with a stack trace, whose frames and causes look like those of the exception that quotes
+it. So a trace is cut at the first message that may quote a record: nothing before it can be the record's.
 """
 
 import re
@@ -13,10 +16,10 @@ from headwater.model.credentials import without_credentials, without_secrets
 WITHHELD: Final = "(message withheld: it may quote a record)"
 _CAUSED_BY: Final = "Caused by: "
 _THROWN: Final = re.compile(
-    r"(?P<lead>(?:Caused by: |Suppressed: )?)"
+    r"(?P<lead>(?:\s*(?:Caused by: |Suppressed: ))?)"
     r"(?P<kind>(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable)[\w$]*)(?:: (?P<message>.*))?"
 )
-_FRAME: Final = re.compile(r"\s+(?:at [\w$.@/<>-]+\([\w$.: ]*\)|\.\.\. \d+ more)")
+_FRAME: Final = re.compile(r"\s+(?:at [^\s()]+\([^()]*\)|\.\.\. \d+ more)")
 SPEAK_OF_SETTINGS: Final = (
     r"java\.net\.",
     r"java\.nio\.file\.",
@@ -26,6 +29,22 @@ SPEAK_OF_SETTINGS: Final = (
     r"org\.apache\.kafka\.common\.errors\.(?!Serialization|Record|Invalid)",
 )
 """Regular expressions for the beginnings of exception names whose messages quote no record in any engine."""
+_FIXED: Final = frozenset(
+    {
+        "java.io.IOException: Failed to deserialize consumer record due to",
+        "java.lang.RuntimeException: One or more fetchers have encountered exception",
+        "org.apache.flink.streaming.runtime.tasks.ExceptionInChainedOperatorException:"
+        " Could not forward element to next operator",
+        "org.apache.kafka.connect.errors.DataException:"
+        " Converting byte[] to Kafka Connect data failed due to serialization error:",
+        "org.apache.kafka.connect.errors.DataException:"
+        " Converting Kafka Connect data to byte[] failed due to serialization error:",
+    }
+)
+"""Exceptions in which an engine wraps one that quotes a record, each with the message that it always has."""
+_FETCHER: Final = re.compile(
+    r"java\.lang\.RuntimeException: SplitFetcher thread \d+ received unexpected exception while polling the records"
+)
 _QUOTES_ANOTHER: Final = re.compile(r"[\w$]+(?:\.[\w$]+)*(?:Exception|Error)\b")
 _MAX_CHARS: Final = 20_000
 
@@ -45,29 +64,41 @@ def kinds(*beginnings: str) -> re.Pattern[str]:
 
 
 def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
-    """A Java stack trace without messages that may quote values; `kept` matches the exceptions whose messages stay."""
+    """A Java stack trace up to the first message that may quote a record.
+
+    `kept` matches the exceptions whose messages quote none.
+    """
     lines: list[str] = []
-    is_message = False
     for line in trace.splitlines():
         thrown = _THROWN.fullmatch(line.rstrip())
-        if _FRAME.fullmatch(line):
+        if lines and _FRAME.fullmatch(line):
             lines.append(line)
-            is_message = False
-        elif thrown and (not lines or (thrown["lead"] and not is_message)):
-            lines.append(_thrown(thrown, kept))
-            is_message = False
-        else:  # it continues a message, perhaps one that quotes another trace, until the next frame
-            is_message = True
+        elif thrown and bool(lines) == bool(thrown["lead"]):
+            is_harmless = _quotes_no_record(thrown, kept)
+            lines.append(_shown(thrown, is_harmless))
+            if not is_harmless:
+                break
+        else:  # the message goes on
+            break
     messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
     return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])
 
 
-def _thrown(thrown: re.Match[str], kept: re.Pattern[str]) -> str:
+def _quotes_no_record(thrown: re.Match[str], kept: re.Pattern[str]) -> bool:
     kind, message = thrown["kind"], thrown["message"]
     if message is None:
-        return f"{thrown['lead']}{kind}"
-    is_kept = kept.fullmatch(kind) and not _QUOTES_ANOTHER.search(message)
+        return True
+    whole = f"{kind}: {message}".rstrip()
+    if whole in _FIXED or _FETCHER.fullmatch(whole):
+        return True
+    return kept.fullmatch(kind) is not None and not _QUOTES_ANOTHER.search(message)
+
+
+def _shown(thrown: re.Match[str], is_harmless: bool) -> str:
+    message = thrown["message"]
+    if message is None:
+        return f"{thrown['lead']}{thrown['kind']}"
     # The message is an address, or has some among its words.
-    shown = without_credentials(without_secrets(message)) if is_kept else WITHHELD
-    return f"{thrown['lead']}{kind}: {shown}"
+    text = without_credentials(without_secrets(message)) if is_harmless else WITHHELD
+    return f"{thrown['lead']}{thrown['kind']}: {text}"

@@ -32,6 +32,8 @@ RUN = Run(
 
 CSV = """org.apache.flink.runtime.JobException: Recovery is suppressed by NoRestartBackoffTimeStrategy
 \tat org.apache.flink.runtime.executiongraph.failover.ExecutionFailureHandler.handleFailure(E.java:219)
+Caused by: java.lang.RuntimeException: One or more fetchers have encountered exception
+\tat org.apache.flink.connector.base.source.reader.fetcher.SplitFetcherManager.checkErrors(SplitFetcherManager.java:321)
 Caused by: java.io.IOException: Failed to deserialize CSV row '17;hunter2'.
 \tat org.apache.flink.formats.csv.CsvRowDataDeserializationSchema.deserialize(CsvRowDataDeserializationSchema.java:192)
 Caused by: java.lang.RuntimeException: Row length mismatch. 3 fields expected but was 2: hunter2.
@@ -76,15 +78,15 @@ def test_a_running_event_has_checkpoints_restarts_records_and_back_pressure() ->
     assert "errorMessage" not in run_facets
 
 
-def test_a_failure_names_its_deepest_cause_and_quotes_no_record() -> None:
+def test_a_failure_names_the_deepest_cause_before_a_record_may_be_quoted() -> None:
     failure = Failure(CSV, 1_899_000, "Source: orders[4] -> Calc[5] (1/2)")
 
     run_facets = facets(RunUpdate(RUN, "FAIL", 1_900_000, failure=failure))
 
     error = run_facets["errorMessage"]
-    assert error["message"] == f"java.lang.RuntimeException: {WITHHELD}"
+    assert error["message"] == f"java.io.IOException: {WITHHELD}"
     assert error["stackTrace"].startswith(CSV.splitlines()[0])
-    assert "CsvRowDataDeserializationSchema.java:192" in error["stackTrace"]
+    assert "SplitFetcherManager.java:321" in error["stackTrace"]
     assert run_facets["headwater_flink"]["lastFailure"]["task"] == "Source: orders[4] -> Calc[5] (1/2)"
     assert "hunter2" not in json.dumps(run_facets)
 

@@ -3,9 +3,10 @@ import pytest
 from headwater.capture.connect.events import CONNECTORS
 from headwater.capture.traces import WITHHELD, without_values
 
-CONVERSION = """org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler
+CONVERTING = "Converting byte[] to Kafka Connect data failed due to serialization error: "
+CONVERSION = f"""org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler
 \tat org.apache.kafka.connect.runtime.errors.RetryWithToleranceOperator.execAndHandleError(X.java:270)
-Caused by: org.apache.kafka.connect.errors.DataException: Converting byte[] failed due to serialization error:
+Caused by: org.apache.kafka.connect.errors.DataException: {CONVERTING}
 \tat org.apache.kafka.connect.json.JsonConverter.toConnectData(JsonConverter.java:333)
 Caused by: com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'hunter2': was expecting (JSON String)
  at [Source: (byte[])"hunter2"; line: 1, column: 8]
@@ -14,14 +15,14 @@ Caused by: com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'hu
 """
 
 
-def test_classes_and_frames_are_reported_but_not_messages_that_may_quote_a_record() -> None:
+def test_a_trace_is_reported_up_to_the_first_message_that_may_quote_a_record() -> None:
     cleaned = without_values(CONVERSION, CONNECTORS)
 
     assert cleaned.message == "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler"
-    assert "hunter2" not in cleaned.text
-    assert f"Caused by: com.fasterxml.jackson.core.JsonParseException: {WITHHELD}" in cleaned.text
+    assert cleaned.root == f"com.fasterxml.jackson.core.JsonParseException: {WITHHELD}"
     assert "JsonConverter.java:333" in cleaned.text
-    assert "\t... 13 more" in cleaned.text
+    assert cleaned.text.endswith(f"Caused by: {cleaned.root}")
+    assert "hunter2" not in cleaned.text
 
 
 def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
@@ -33,18 +34,45 @@ def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
     assert without_values(trace, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
 
 
-def test_an_exception_in_a_quoted_line_of_a_log_is_part_of_the_message() -> None:
-    quoted = "java.net.ConnectException: no route to hunter2\nCaused by: java.net.SocketException: hunter2"
+@pytest.mark.parametrize(
+    "record",
+    [
+        "ERROR\njava.net.ConnectException: hunter2\nCaused by: java.net.SocketException: hunter2",
+        "ERROR\n\tat a.Hunter2.hunter2(Hunter2.java:1)\nCaused by: java.net.ConnectException: hunter2\n\t... 1 more",
+        "\nCaused by: hunter2.Exception\n\tat org.apache.kafka.hunter2(hunter2.java:1)\nCaused by: a.Hunter2Error",
+        "ERROR\n\tSuppressed: java.net.ConnectException: hunter2",
+    ],
+)
+def test_a_record_that_is_a_stack_trace_is_part_of_the_message_that_quotes_it(record: str) -> None:
+    kind = "org.apache.kafka.connect.errors.DataException"
     trace = (
-        f"org.apache.kafka.connect.errors.DataException: Cannot convert 'ERROR\n{quoted}'\n{quoted}\n"
+        "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler\n"
+        "\tat org.apache.kafka.connect.runtime.errors.RetryWithToleranceOperator.execAndHandleError(X.java:270)\n"
+        f"Caused by: {kind}: Cannot convert {record}\n"
         "\tat org.apache.kafka.connect.json.JsonConverter.toConnectData(JsonConverter.java:333)\n"
-        "Caused by: java.nio.file.NoSuchFileException: /etc/schema.json\n"
     )
 
     cleaned = without_values(trace, CONNECTORS)
 
-    assert "hunter2" not in cleaned.text
-    assert cleaned.root == "java.nio.file.NoSuchFileException: /etc/schema.json"
+    assert "hunter2" not in cleaned.text.lower()
+    assert cleaned.root == f"{kind}: {WITHHELD}"
+    assert "RetryWithToleranceOperator" in cleaned.text
+
+
+def test_causes_and_suppressed_exceptions_are_reported_while_no_message_may_quote_a_record() -> None:
+    trace = (
+        "org.apache.kafka.connect.errors.ConnectException: Exiting WorkerSinkTask due to unrecoverable exception.\n"
+        "\tat a.Task$$Lambda/0x00007f0a1c@4fe.run(Unknown Source)\n"
+        "\tSuppressed: java.lang.IllegalStateException\n"
+        "\t\tat a.Task.close(Task.java:2)\n"
+        "Caused by: java.net.ConnectException: Connection refused\n"
+        "\t... 3 more"
+    )
+
+    cleaned = without_values(trace, CONNECTORS)
+
+    assert cleaned.text == trace
+    assert cleaned.root == "java.net.ConnectException: Connection refused"
 
 
 @pytest.mark.parametrize(
@@ -64,4 +92,7 @@ def test_an_address_in_a_message_has_no_user_and_password(address: str, shown: s
 
 
 def test_text_that_is_not_a_trace_is_replaced() -> None:
-    assert without_values("boom hunter2", CONNECTORS).message == "failed, without a stack trace"
+    unknown = "failed, without a stack trace"
+
+    for text in ("boom hunter2", "boom\njava.net.ConnectException: hunter2", "\tat a.Hunter2.b(hunter2:1)"):
+        assert without_values(text, CONNECTORS)._asdict() == {"message": unknown, "root": unknown, "text": ""}
