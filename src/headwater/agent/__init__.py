@@ -3,7 +3,8 @@
     states.py     the state machine of an execution: pure
     planning.py   when a job is to start next, and the backoff after failures: pure
     store.py      jobs, versions, executions and transitions in SQLite
-    endpoints.py  the endpoints that a pipeline uses, and whether a region allows them; databases.py: JDBC URLs: pure
+    endpoints.py  the endpoints that a pipeline uses, and whether a region allows them; databases.py: JDBC URLs;
+                  sql_addresses.py: SQL texts: pure
     config.py     the agent's configuration file
     deploying.py  validates a pipeline's text for this agent
     deployed.py   the deployed jobs, with their pipelines as validated now

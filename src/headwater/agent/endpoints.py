@@ -13,11 +13,24 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 from headwater.agent.databases import redirect_reason, redirecting_options, redirecting_properties
+from headwater.agent.sql_addresses import UndeterminedAddressError, sql_addresses
 from headwater.errors import InvalidInputError, InvalidNameError
 from headwater.model.naming import S3_SCHEMES
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR, Slot
-from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, LineageSpec, PipelineSpec, SqlInput, SqlOutput
+from headwater.pipeline.spec import (
+    CatalogSpec,
+    FilterProcessor,
+    GenerateInput,
+    KafkaInput,
+    KafkaOutput,
+    LineageSpec,
+    MappingProcessor,
+    PipelineSpec,
+    SqlInput,
+    SqlOutput,
+    SqlProcessor,
+)
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _QUOTED_IN_SQL: Final = re.compile(r"`([A-Za-z][A-Za-z0-9+.-]*://[^`]*)`")
@@ -29,6 +42,13 @@ _PORTS: Final = {"http": 80, "https": 443}
 _LOCAL_SCHEMES: Final = frozenset({"file", "sqlite"})
 _ANY: Final = ""
 _PUT_TOGETHER: Final = frozenset({"inputs", "processors", "outputs", "lineage", "source", "name", "namespace"})
+_SPARK_SQL: Final = {
+    FilterProcessor: "condition",
+    GenerateInput: "columns",
+    MappingProcessor: "columns",
+    SqlProcessor: "query",
+}
+"""The field with one SQL text, or several by column."""
 _OF_AWS: Final = {
     "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
     "glue": ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"),
@@ -185,7 +205,8 @@ def _walk(value: object, path: str) -> Iterator[NamedEndpoint]:
     elif is_dataclass(value):
         yield from _implied(value, path)
         for field in fields(value):
-            yield from _walk(getattr(value, field.name), f"{path}.{field.name}")
+            walk = _in_sql if field.name == _SPARK_SQL.get(type(value)) else _walk
+            yield from walk(getattr(value, field.name), f"{path}.{field.name}")
     elif isinstance(value, Mapping):
         for key, each in value.items():
             yield from _walk(each, f"{path}.{key}")
@@ -208,6 +229,19 @@ def _in_text(text: str, path: str) -> Iterator[NamedEndpoint]:
             yield NamedEndpoint(path, found)
         elif _NAMES_A_HOST.search(path) and not _LOCAL.match(part.strip()):
             yield _host_in(part.strip(), path)
+
+
+def _in_sql(sql: str | Mapping[str, str], path: str) -> Iterator[NamedEndpoint]:
+    if not isinstance(sql, str):
+        for column, expression in sql.items():
+            yield from _in_sql(expression, f"{path}.{column}")
+        return
+    try:
+        for each in sql_addresses(sql):
+            if each.option or "://" in each.text:
+                yield from _in_text(each.text, f"{path}.{each.option}" if each.option else path)
+    except UndeterminedAddressError as why:
+        yield NamedEndpoint(path, Endpoint("unreadable", ""), str(why))
 
 
 def _host_in(text: str, path: str) -> NamedEndpoint:

@@ -1,5 +1,6 @@
 """A region's endpoints: those outside the machine must be allowed, or are refused with their place in the file."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,82 @@ def test_a_host_without_a_scheme_is_an_endpoint_in_any_spelling(value: str, foun
     assert "secret" not in problem
     if found.endswith(":9000"):
         assert problems(text, "kafka://b.example:9092", f"https{found[1:]}") == []
+
+
+def reading(table: str) -> str:
+    return in_sql(f"SELECT * FROM {table}")  # noqa: S608
+
+
+def in_sql(query: str) -> str:
+    return f"{SILENT}{ROWS}{LINES}pipeline: {{processors: [{{sql: {json.dumps(query)}}}]}}"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "csv.`s3://eu/in`",
+        """ "parquet"."s3://us/in" """,
+        """ parquet . /* "  /* ' */ */ "s3a://us/in" """,
+        "IDENTIFIER('csv.`s3://us/in`')",
+        'identifier -- a name \'\n ("csv.`s3://us/in`")',
+        "input WITH (`path` = 's3://us/in')",
+        "input WITH (header = true, path 's3://us/in')",
+        "input /* ` */ JOIN csv.`s3://us/in` /* ` */",
+        "input WHERE a = 'it''s \\\\' AND b IN (SELECT c FROM csv.`s3://us/in`) AND d = ' '",
+    ],
+)
+def test_an_address_in_sql_is_found_in_each_way_that_spark_reads_one(table: str) -> None:
+    (problem,) = problems(reading(table), "s3://eu/allowed")
+
+    assert "s3://" in problem
+    assert problem.startswith("pipeline.processors.0.sql.query")
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("SELECT * FROM IDENTIFIER('csv.`s3' || '://us/in`')", "the name in IDENTIFIER(…) is not one literal"),
+        ("SELECT * FROM IDENTIFIER('csv.`s3' '://us/in`')", "the name in IDENTIFIER(…) is not one literal"),
+        ("SELECT * FROM IDENTIFIER('csv.`s3\\u003a//us/in`')", "is not one literal without escapes"),
+        ("SELECT * FROM Identifier /* x */ (where_it_is)", "the name in IDENTIFIER(…) is not one literal"),
+        ("SELECT * FROM csv.`$${env:PLACE}`", "Spark replaces ${…} in SQL by settings"),
+        ("SELECT * FROM input WITH (path = 's3' '://us/in')", "is not one literal without escapes"),
+        ("SELECT reflect('java.net.InetAddress', 'getByName', a) FROM input", "reflect(…) in SQL calls any Java"),
+        ("SELECT TRANSFORM(a) USING 'curl http://us' AS b FROM input", "USING with a text in SQL runs a program"),
+        ("SELECT `a FROM input", "a quote without its end"),
+        ("SELECT a /* FROM input", "a comment without an unambiguous end"),
+    ],
+)
+def test_sql_that_does_not_show_what_it_reads_is_refused(query: str, why: str) -> None:
+    (problem,) = problems(in_sql(query), "s3://eu/allowed")
+
+    assert why in problem
+    assert problem.startswith("pipeline.processors.0.sql.query: ")
+    assert problem.endswith("the agent's allowed_endpoints allow only endpoints that can be determined")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT concat(\"https://shop/\", id) AS url, 'jdbc:x' AS host FROM input -- csv.`s3://us/in`",
+        "WITH t AS (SELECT identifier, `a``b` FROM input) SELECT * FROM t JOIN u USING (identifier)",
+        "SELECT r'\\' AS reflect FROM csv.`/data/in` WITH (header = 'true') WHERE x LIKE 'http://%'",
+        "SELECT * FROM IDENTIFIER('lake.sales.orders') /* IDENTIFIER(x) /* */ it's */",
+        "SELECT * FROM csv.`s3://eu/allowed/in`",
+    ],
+)
+def test_sql_that_names_nothing_elsewhere_is_allowed(query: str) -> None:
+    assert problems(in_sql(query), "s3://eu/allowed") == []
+
+
+def test_expressions_are_checked_as_queries_are() -> None:
+    steps = (
+        "[{mapping: {columns: {host: lower(host), url: '(SELECT max(a) FROM csv.`s3://us/in`)'}}}, {filter: '`a` > 0'}]"
+    )
+
+    refused = problems(f"{SILENT}{ROWS}{LINES}pipeline: {{processors: {steps}}}", "s3://eu")
+
+    assert refused == ["pipeline.processors.0.mapping.columns.url: s3://us/in"]
 
 
 @pytest.mark.parametrize("address", ["[::1]:9092", "b.example:9092"])
