@@ -18,6 +18,7 @@ STATE = WatcherState(
         Connector("lost", left_out={"bids": 4}, lost=RUN),
     ],
     offsets={"connect-status/0": 7},
+    waiting={"connect-status/0": {3, 5}},
     schemas={"orders": TopicSchema((Field("buyer", "struct", (Field("id", "long"),)),), 3)},
     workers_seen_ms=5,
     group="workers",

@@ -20,6 +20,8 @@ class WatcherState:
     connectors: list[Connector] = field(default_factory=list)
     offsets: dict[str, int] = field(default_factory=dict)
     """The next offset, by `TOPIC/PARTITION`."""
+    waiting: dict[str, set[int]] = field(default_factory=dict)
+    """The offsets before it whose records are not in `connectors` yet."""
     schemas: dict[str, TopicSchema] = field(default_factory=dict)
     """Schemas by topic, as our transform observed them."""
     workers_seen_ms: int = 0
@@ -37,7 +39,9 @@ def read(saved: Mapping[str, Any]) -> WatcherState:
     connectors = [_connector(**each) for each in saved.get("connectors", ())]
     schemas = {topic: _schema(*each) for topic, each in saved.get("schemas", {}).items()}
     offsets = {partition: int(offset) for partition, offset in saved.get("offsets", {}).items()}
-    return WatcherState(connectors, offsets, schemas, int(saved.get("workers_seen_ms", 0)), saved.get("group"))
+    waiting = {partition: {*map(int, left)} for partition, left in saved.get("waiting", {}).items()}
+    seen_ms = int(saved.get("workers_seen_ms", 0))
+    return WatcherState(connectors, offsets, waiting, schemas, seen_ms, saved.get("group"))
 
 
 def _connector(tasks: Mapping[str, Any], run: _Run, lost: _Run = None, **more: Any) -> Connector:  # noqa: ANN401  JSON

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -20,6 +20,7 @@ from headwater.capture.connect.events import ClusterContext, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.group import Group, Listed
 from headwater.capture.connect.lifecycle import Lifecycles
+from headwater.capture.connect.progress import Progress
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.connect.state import WatcherState, read
 from headwater.capture.outlet import Outlet
@@ -68,6 +69,19 @@ class WatchConfig:
     lost_after_s: float
 
 
+class _Held(NamedTuple):
+    """A record that waits for earlier ones from other partitions.
+
+    `order` sorts by the time of Kafka, then settings before statuses, then by partition and offset.
+    """
+
+    since_s: float
+    order: tuple[int, int, int, int]
+    partition: str
+    offset: int
+    record: Record
+
+
 class Watcher:
     """Watches one Connect cluster in one thread, until told to stop."""
 
@@ -78,10 +92,10 @@ class Watcher:
         self._context = context._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
         self._lifecycles = Lifecycles(context.namespace, deciding_properties(), saved.connectors)
-        self._offsets = dict(saved.offsets)
+        self._progress = Progress(saved.offsets, saved.waiting)
         is_same = config.group in (None, saved.group)
         self._group = Group(config.group, saved.workers_seen_ms if is_same else 0, self._lost_after_ms)
-        self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
+        self._held: list[_Held] = []
         self._read: set[str] = set()
         self._learned: set[str] = set()
         self._at_end: set[tuple[str, int]] = set()
@@ -171,7 +185,7 @@ class Watcher:
 
     def _further_topics(self) -> list[str]:
         """The transform's topic, and the control topics of Iceberg's sinks."""
-        held = (record.properties for _, _, record in self._held if isinstance(record, Configured))
+        held = (each.record.properties for each in self._held if isinstance(each.record, Configured))
         known = (connector.properties for connector in self._lifecycles.connectors.values())
         control = {control_topic(properties) for properties in (*held, *known) if properties is not None}
         return sorted({topic for topic in (self._config.evidence_topic, *control) if topic is not None})
@@ -195,7 +209,8 @@ class Watcher:
         return [(each.topic, each.partition) for each in found]
 
     def _next(self, topic: str, partition: int) -> int:
-        return self._offsets.get(f"{topic}/{partition}", OFFSET_BEGINNING)
+        start = self._progress.start(f"{topic}/{partition}")
+        return OFFSET_BEGINNING if start is None else start
 
     def _buffer(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -208,16 +223,22 @@ class Watcher:
                 else:
                     self._cannot_read(topic, fault)
                 continue
-            self._offsets[f"{topic}/{number}"] = offset + 1
             self._has_changed = True
-            if topic == self._config.status_topic:
-                self._group.wrote(now_ms())
-            time_ms = message.timestamp()[1]
-            if topic == self._config.evidence_topic:
-                self._learned |= self._evidence.take(message.value())
-            elif (record := self._parsed(topic, message, time_ms)) is not None:
-                order = (time_ms, int(topic != self._config.config_topic), number, offset)
-                self._held.append((time.monotonic(), order, record))
+            if self._progress.read(f"{topic}/{number}", offset):
+                self._take(topic, number, offset, message)
+
+    def _take(self, topic: str, number: int, offset: int, message: Message) -> None:
+        partition = f"{topic}/{number}"
+        if topic == self._config.status_topic:
+            self._group.wrote(now_ms())
+        time_ms = message.timestamp()[1]
+        if topic == self._config.evidence_topic:
+            self._learned |= self._evidence.take(message.value())
+        elif (record := self._parsed(topic, message, time_ms)) is not None:
+            order = (time_ms, int(topic != self._config.config_topic), number, offset)
+            self._held.append(_Held(time.monotonic(), order, partition, offset, record))
+            return
+        self._progress.applied(partition, offset)
 
     def _cannot_read(self, topic: str, fault: KafkaError) -> None:
         """Log why a topic cannot be read, for instance without permission; each reason once."""
@@ -232,11 +253,13 @@ class Watcher:
 
     def _process_buffered(self, held_until: float) -> None:
         """Apply the buffered records from before this time, in the order of their Kafka timestamps."""
-        self._held.sort(key=lambda held: held[1])
-        waiting = next((n for n, held in enumerate(self._held) if held[0] > held_until), len(self._held))
+        self._held.sort(key=lambda held: held.order)
+        waiting = next((n for n, held in enumerate(self._held) if held.since_s > held_until), len(self._held))
         ripe, self._held = self._held[:waiting], self._held[waiting:]
-        for _, _, record in ripe:
-            self._emit(self._lifecycles.apply(record))
+        for each in ripe:
+            self._emit(self._lifecycles.apply(each.record))
+            self._progress.applied(each.partition, each.offset)
+            self._has_changed = True
 
     def _emit(self, updates: Sequence[RunUpdate]) -> None:
         for each in updates:
@@ -279,13 +302,14 @@ class Watcher:
 
     def _save(self) -> None:
         """Save the state, once all emitted events are safe; records read twice give the same events byte for byte."""
-        if not self._has_changed or self._held:
+        if not self._has_changed:
             return
         if not self._settle():
             log.warning("lineage events are not safely stored yet; the state is saved later")
             return
         connectors = [*self._lifecycles.connectors.values()]
-        state = WatcherState(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
+        read, waiting = self._progress.offsets, self._progress.waiting
+        state = WatcherState(connectors, read, waiting, self._evidence.seen, self._group.seen_ms, self._group.name)
         state_file.save_all_of(self._config.state, state)
         self._has_changed = self._is_urgent = False
 
