@@ -13,8 +13,20 @@ _WITH_ARRAYS_IN_FROM: Final = frozenset({"bigquery", "redshift"})
 _LINK: Final = "@"
 """In Oracle, before the database link of a table in another database."""
 
+_LOOKING_UP: Final = {
+    "clickhouse": ("dictget", "dicthas", "dictisin", "joinget"),
+    "oracle": ("getxml",),
+    "postgres": ("dblink", "query_to_xml", "table_to_xml", "schema_to_xml", "database_to_xml", "cursor_to_xml"),
+}
+"""By dialect, the beginnings of the names of functions that return a value from a table that a text names.
+
+Sources: ClickHouse, "Functions for working with dictionaries" and "joinGet"; PostgreSQL, "Mapping tables to XML" and
+`dblink`; Oracle, `DBMS_XMLGEN`
+"""
+
 _READING: Final = (exp.Anonymous, exp.DynamicIdentifier, exp.ReadCSV, exp.ReadParquet)
 """Of the functions that sqlglot knows those that read something; a function that it does not know may read anything."""
+_LOOKED_UP: Final = "looked_up"
 _GENERATORS: Final = frozenset(
     {
         *("generateseries", "numbers", "numbers_mt", "range", "sequence", "zeros", "zeros_mt"),
@@ -32,13 +44,15 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
     """Rewrite `IDENTIFIER('sales.orders')` and Snowflake's `TABLE('sales.orders')` to `sales.orders`.
 
     What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name, and a
-    table that is not the database's own (behind a link, `orders@far`, or temporary, `#orders`) one without a name. An
-    array in FROM becomes UNNEST.
+    table that is not the database's own (behind a link, `orders@far`, or temporary, `#orders`) one without a name. A
+    function that looks up a value in a table (`dictGet('shop.prices', …)`) gets a column without a name, too. An array
+    in FROM becomes UNNEST.
 
     Raises:
         SqlglotError: a text is not a name.
     """
     _unname_other_tables(tree, dialect)
+    _unname_looked_up(tree, dialect)
     if dialect in _WITH_ARRAYS_IN_FROM:
         _unnest_outer_arrays(tree)
     if dialect in _WITH_IDENTIFIER_CLAUSES:
@@ -57,6 +71,19 @@ def _is_elsewhere(part: exp.Expr, dialect: str) -> bool:
     """Whether it names Oracle's database link, or a temporary table of SQL Server."""
     is_linked = dialect == "oracle" and _LINK in part.name and not part.args.get("quoted")
     return is_linked or any(part.args.get(kind) for kind in ("temporary", "global_"))
+
+
+def _unname_looked_up(tree: exp.Expr, dialect: str) -> None:
+    beginnings = _LOOKING_UP.get(dialect, ())
+    for call in [*tree.find_all(exp.Anonymous)]:
+        if call.name.lower().startswith(beginnings) and not isinstance(call.parent, exp.Table):
+            named = (each for each in call.expressions[:1] if not isinstance(each, exp.Column | exp.Literal))
+            call.set("expressions", [exp.Column(this=exp.Var(this=_LOOKED_UP)), *named, *call.expressions[1:]])
+    if dialect == "clickhouse":
+        for table in tree.find_all(exp.Table):  # `dictionary('shop.prices')`, which sqlglot reads as a table's columns
+            if table.name == "dictionary" and table.alias_column_names and not table.alias:
+                table.set("this", exp.Var(this=_LOOKED_UP))
+                table.set("alias", None)
 
 
 def _unnest_outer_arrays(tree: exp.Expr) -> None:
@@ -90,10 +117,12 @@ def _name_identifier_clauses(tree: exp.Expr, dialect: str) -> None:
 
 
 def has_unnamed_sources(tree: exp.Expr) -> bool:
-    """Whether a statement may read something without naming it: by a table function, a variable, a staged file.
+    """Whether a statement may read something without naming it: by a function, a variable, a staged file.
 
     A function of another source's column is taken to compute its rows from that.
     """
+    if any(isinstance(column.this, exp.Var) and column.name == _LOOKED_UP for column in tree.find_all(exp.Column)):
+        return True
     named = {relation.alias_or_name for relation in tree.find_all(exp.Table, exp.Subquery, exp.CTE)}
     return any(
         _may_read(relation)
