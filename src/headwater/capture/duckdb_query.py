@@ -138,6 +138,8 @@ def _prepared(asked: QueryRequest, catalogs: Catalogs) -> _Query:
         raise InvalidInputError(f"sql: {fault}") from None
     if not isinstance(read.tree, exp.Query):
         raise InvalidInputError("sql: expected a query that only reads; to write tables, use Spark or Trino")
+    if any(isinstance(table.this, exp.Var) for table in read.tree.find_all(exp.Table)):
+        raise InvalidInputError("sql: expected only tables, catalog.schema.table, and no file")
     tables = {flat: _table(parts, catalogs) for flat, parts in read.tables.items()}
     columns = {read.tables[flat]: _names(table) for flat, table in tables.items()}
     try:

@@ -1,5 +1,6 @@
 """Names that a statement gives as texts or by position, and sources that it does not name at all."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,6 +11,16 @@ _WITH_IDENTIFIER_CLAUSES: Final = frozenset({"databricks", "snowflake", "spark"}
 
 _WITH_ARRAYS_IN_FROM: Final = frozenset({"bigquery", "redshift"})
 """Dialects in which FROM may name an array of another table: `FROM orders AS o, o.items`."""
+_FILE_FORMATS: Final = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml"})
+"""What Spark takes for a format, not a schema, before the path of a file: ``parquet.`s3://lake/orders` ``."""
+_ON_SPARK: Final = frozenset({"databricks", "hive", "spark", "spark2"})
+_FILE: Final = re.compile(
+    r".+\.(?:arrow|avro|csv|feather|geojson|json|jsonl|ndjson|parquet|tsv|txt|xlsx)(?:\.(?:gz|zst))?|\w+://.+",
+    re.I | re.S,
+)
+"""A name that DuckDB takes for a file's, if it has no such table."""
+_LINKING: Final = frozenset({"fabric", "tsql"})
+"""Dialects in which a table's name of four parts, `far.shop.dbo.orders`, begins with a linked server."""
 _LINK: Final = "@"
 """In Oracle, before the database link of a table in another database."""
 
@@ -44,9 +55,9 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
     """Rewrite `IDENTIFIER('sales.orders')` and Snowflake's `TABLE('sales.orders')` to `sales.orders`.
 
     What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name, and a
-    table that is not the database's own (behind a link, `orders@far`, or temporary, `#orders`) one without a name. A
-    function that looks up a value in a table (`dictGet('shop.prices', …)`) gets a column without a name, too. An array
-    in FROM becomes UNNEST.
+    table that is not the database's own (behind a link, `orders@far` or `far.shop.dbo.orders`, a file, `'orders.csv'`,
+    or temporary, `#orders`) one without a name. A function that looks up a value in a table (`dictGet('shop.d', …)`)
+    gets a column without a name, too. An array in FROM becomes UNNEST.
 
     Raises:
         SqlglotError: a text is not a name.
@@ -61,10 +72,18 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
 
 def _unname_other_tables(tree: exp.Expr, dialect: str) -> None:
     for table in tree.find_all(exp.Table):
-        if any(_is_elsewhere(part, dialect) for part in table.parts):
+        is_elsewhere = any(_is_elsewhere(part, dialect) for part in table.parts)
+        is_linked = dialect in _LINKING and isinstance(table.this, exp.Dot)
+        if is_elsewhere or is_linked or _is_file(table, dialect):
             table.set("this", exp.Var(this=table.name))
             table.set("db", None)
             table.set("catalog", None)
+
+
+def _is_file(table: exp.Table, dialect: str) -> bool:
+    if dialect in _ON_SPARK:
+        return len(table.parts) == 2 and table.db.lower() in _FILE_FORMATS and "/" in table.name
+    return dialect == "duckdb" and len(table.parts) == 1 and _FILE.fullmatch(table.name) is not None
 
 
 def _is_elsewhere(part: exp.Expr, dialect: str) -> bool:

@@ -191,6 +191,7 @@ def test_a_query_that_fails_is_a_failed_run_and_shows_no_values(lake: Catalog) -
     ("sql", "error", "pattern"),
     [
         ("SELECT 1 FROM orders", InvalidInputError, "catalog.schema.table"),
+        ("SELECT 1 FROM 'orders.csv'", InvalidInputError, "catalog.schema.table"),
         ("DELETE FROM lake.sales.orders", InvalidInputError, "expected a query"),
         ("SELECT 1; SELECT 2", InvalidInputError, "not one statement"),
         ("SELECT 1 FROM lake.sales.none", NotFoundError, "lake.sales.none"),
