@@ -183,6 +183,11 @@ def test_fields_that_debezium_adds_to_a_row_are_from_its_envelope() -> None:
         ("(raw\\.)?shop\\.(.*)", "$1$2", "orders"),
         ("shop\\.(.*?)(\\.v\\d+|ers)?", "$1", "orders"),
         ("(shop|.*)", "lake", "lake.orders"),
+        ("(s)(h)(o)(p)(.)(o)(r)(d)(e)(rs)", "$10-$11-$9", "rs-s1-e"),
+        ("(s)(h)(o)(p)(.)(o)(r)(d)(e)rs", "$10-$100", "s0-s00"),
+        ("(?<shop>[^(?<]*)\\.(.*)", "$2", "orders"),
+        ("shop\\(?<?\\.(.*)", "$1", "orders"),
+        ("shop[]x.]orders", "y", "y"),
     ],
 )
 def test_a_transform_can_rename_a_topic(regex: str, replacement: str, topic: str) -> None:
@@ -192,7 +197,18 @@ def test_a_transform_can_rename_a_topic(regex: str, replacement: str, topic: str
 
 
 @pytest.mark.parametrize(
-    ("regex", "replacement"), [("\\Qshop.\\E(.*)", "$1"), ("\\p{Alpha}+\\.(.*)", "$1"), ("shop.*", "$3")]
+    ("regex", "replacement"),
+    [
+        ("\\Qshop.\\E(.*)", "$1"),
+        ("\\p{Alpha}+\\.(.*)", "$1"),
+        ("shop.*", "$3"),
+        ("shop.*", "lake$"),
+        ("shop.*", "${1}"),
+        ("shop.*", "lake\\"),
+        ("[a-z&&[^x]]+\\.(.*)", "$1"),
+        ("[a-z[.]]+(.*)", "$1"),
+        ("(?P<shop>.*)", "${shop}"),
+    ],
 )
 def test_a_topic_behind_an_expression_that_only_java_can_read_is_unknown(regex: str, replacement: str) -> None:
     properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")

@@ -8,6 +8,7 @@ datasets    the external dataset on the other side of a topic, found by kind:
             file_datasets: files and objects; table_datasets: tables; document_datasets: indexes and collections
 debezium    what Debezium's sources capture, and which columns they mask
 chain       the topic and the fields that come out of the transforms
+java_regex  regular expressions as Java reads them
 topics      the topics that a connector's properties exclude
 commits     the commit records of Iceberg's sink
 avro        the encoding of these records

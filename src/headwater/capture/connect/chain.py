@@ -7,10 +7,10 @@ Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/
 Debezium, "New Record State Extraction" and "Topic Routing"
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from headwater.capture.connect.java_regex import matches, replaced_first
 from headwater.capture.connect.records import Properties, is_left_open, listed
 
 _KAFKA: Final = "org.apache.kafka.connect.transforms."
@@ -25,8 +25,6 @@ _UNCHANGED: Final = _ROUTERS | {"SetSchemaMetadata", "DropHeaders", "InsertHeade
 """Transforms that change no field of the value."""
 _VALUES: Final = frozenset({"static.value", "replacement"})
 """Settings that hold field values, not names; except that a router's `replacement` is part of a topic name."""
-_REPLACEMENT: Final = re.compile(r"\\(?P<literal>.)|\$(?:(?P<number>\d)|\{(?P<name>\w+)\})", re.DOTALL)
-"""An escaped character or a group in a `replacement`."""
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "ExtractNewRecordState"
 _BY_FIELD: Final = "route.by.field"
@@ -191,23 +189,13 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
 
 
 def _rerouted(router: _Transform, topic: str) -> str | None:
-    """The topic after Java's `Matcher.replaceFirst`, if the whole topic matches; None if only Java can read the regex.
+    """The topic after Java's `Matcher.replaceFirst`, if the whole topic matches; None if only Java can say.
 
-    Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium; `Matcher.appendReplacement` of Java, with groups
-    `$1`, `${name}` and `(?<name>…)`
+    Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium
     """
     regex, replacement = (router.settings.get(setting, "") for setting in _ROUTED_BY[router.kind])
-    regex = re.sub(r"\(\?<(?![=!])", "(?P<", regex)
-
-    def replaced(found: re.Match[str]) -> str:
-        return _REPLACEMENT.sub(
-            lambda part: part["literal"] or found[part["name"] or int(part["number"])] or "", replacement
-        )
-
-    try:
-        return re.sub(regex, replaced, topic, count=1) if re.fullmatch(regex, topic) else topic
-    except (re.error, IndexError):
-        return None
+    is_meant = matches(regex, topic)
+    return replaced_first(regex, replacement, topic) if is_meant else topic if is_meant is False else None
 
 
 def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:

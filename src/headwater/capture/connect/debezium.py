@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from headwater.capture.connect.chain import Column
 from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.document_datasets import mongodb_server
-from headwater.capture.connect.records import Properties, listed, literals_of, matches
+from headwater.capture.connect.java_regex import matches
+from headwater.capture.connect.records import Properties, listed, literals_of
 from headwater.model.names import DatasetId
 from headwater.model.naming_jdbc import jdbc_dataset, quoted
 

@@ -37,14 +37,6 @@ def literals_of(text: str | None) -> list[str]:
     return [name for each in listed(text) if not _EXPRESSION.search(name := each.replace("\\.", "."))]
 
 
-def matches(expression: str, name: str, *, any_case: bool = False) -> bool | None:
-    """Whether a regular expression of Java matches the whole name; None if only Java reads it: the syntax differs."""
-    try:
-        return re.fullmatch(expression, name, re.IGNORECASE if any_case else 0) is not None
-    except re.error:
-        return None
-
-
 def is_left_open(text: str | None) -> bool:
     """Whether a config provider of the workers fills in a part of a property, which is unknown here.
 

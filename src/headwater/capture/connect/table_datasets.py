@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from headwater.capture.connect.datasets import Catalog, DatasetsByTopic, ExternalDataset, for_all_topics
-from headwater.capture.connect.records import Properties, listed, literals_of, matches
+from headwater.capture.connect.java_regex import matches
+from headwater.capture.connect.records import Properties, listed, literals_of
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, warehouse_table

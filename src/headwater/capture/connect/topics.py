@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from headwater.capture.connect.chain import routed_topic
-from headwater.capture.connect.records import Properties, listed, matches
+from headwater.capture.connect.java_regex import matches
+from headwater.capture.connect.records import Properties, listed
 
 
 def left_out(properties: Properties, before: Properties, topics: Mapping[str, bool]) -> set[str]:
