@@ -73,6 +73,47 @@ def test_properties_of_objects_within_others_and_in_arrays_are_read() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"$ref": "#/$defs/base"},
+        {"allOf": [{"$ref": "#/$defs/base"}]},
+        {"allOf": [{"allOf": [{"$ref": "#/$defs/base"}]}], "type": "object"},
+        {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/base"}]},
+        {"anyOf": [{"$ref": "#/$defs/base"}]},
+    ],
+)
+def test_properties_beside_a_reference_are_read_as_those_behind_it(beside: dict[str, object]) -> None:
+    base = object_with(id={"type": "integer"}, note={"maxLength": 5})
+    with_more = {**beside, "properties": {"note": {"type": "string"}, "at": {"type": "number"}}}
+
+    whole = read({**with_more, "$defs": {"base": base}})
+    within = read({**object_with(x=with_more), "$defs": {"base": base}})
+
+    assert types(whole) == {"note": "string", "at": "number", "id": "integer"}
+    assert types(within) == {"x": "object", "x.note": "string", "x.at": "number", "x.id": "integer"}
+
+
+def test_choices_that_refer_to_each_other_are_read_once() -> None:
+    choices = [{"type": "integer"}, *({"$ref": f"#/$defs/{number}"} for number in range(20))]
+    schemas = {str(number): {"oneOf": choices} for number in range(20)}
+
+    assert types(read({**object_with(x={"$ref": "#/$defs/0"}), "$defs": schemas})) == {"x": "integer"}
+
+
+def test_a_list_of_objects_that_extend_themselves_ends() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": {"$ref": "#", "properties": {"n": {}}}}},
+    }
+
+    assert types(read(tree)) == {
+        "children": "array<object>",
+        "children.n": "any",
+        "children.children": "array<object>",
+    }
+
+
 def test_a_recursive_object_is_listed_once_and_another_subjects_schema_is_read() -> None:
     tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
 

@@ -4,7 +4,7 @@ Source: JSON Schema 2020-12, core (`$ref`, `allOf`, `anyOf`, `oneOf`, `propertie
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -64,66 +64,57 @@ class _Reader:
         self._root = root
         self._others = others
         self._budget = FieldBudget()
+        self._chosen: dict[int, set[str]] = {}
+        """The types that the choices of a schema allow, each worked out once: choices may refer to each other."""
 
-    def nested(self, schema: object, within: tuple[int, ...]) -> tuple[Field, ...]:
+    def nested(self, schema: object, within: tuple[frozenset[int], ...]) -> tuple[Field, ...]:
         """The properties of an object, or of objects in an array; recursive objects are not expanded again."""
-        plain = self._plain(schema)
-        if id(plain) in within or len(within) > _DEEPEST:
+        parts = self._applying(schema)
+        itself = frozenset(id(part) for part in parts if "properties" in part or "items" in part)
+        if itself in within or len(within) > _DEEPEST:
             return ()
-        properties = self._properties(plain, 0)
-        if properties:
+        if properties := _properties(parts):
             return tuple(
-                Field(name, self._type(body, 0), self.nested(body, (*within, id(plain))))
+                Field(name, self._type(body, 0), self.nested(body, (*within, itself)))
                 for name, body in self._budget.taken([*properties.items()])
             )
-        return self.nested(plain["items"], (*within, id(plain))) if isinstance(plain.get("items"), dict) else ()
-
-    def _properties(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        found = schema.get("properties")
-        properties = dict(found) if isinstance(found, dict) else {}
-        for part in schema.get("allOf", ()) if depth < _DEEPEST else ():
-            properties |= self._properties(self._plain(part), depth + 1)
-        return properties
+        items = _items(parts)
+        return self.nested(items, (*within, itself)) if isinstance(items, dict) else ()
 
     def _type(self, schema: object, depth: int) -> str:
-        plain = self._plain(schema)
-        declared = plain.get("type")
-        kinds = {
-            str(kind)
-            for kind in (declared if isinstance(declared, list) else [declared] if declared is not None else [])
-        }
-        for choice in self._choices(plain) if depth < _DEEPEST else ():
-            kinds |= set(_kinds(self._type(choice, depth + 1)))
-        if not kinds and self._properties(plain, 0):
+        parts = self._applying(schema)
+        kinds = next((found for part in parts if (found := self._kinds_of(part, depth))), set[str]())
+        if not kinds and _properties(parts):
             kinds = {"object"}
-        if "array" in kinds and "items" in plain and depth < _DEEPEST:
-            kinds = (kinds - {"array"}) | {f"array<{self._type(plain['items'], depth + 1)}>"}
+        if "array" in kinds and (items := _items(parts)) is not None and depth < _DEEPEST:
+            kinds = (kinds - {"array"}) | {f"array<{self._type(items, depth + 1)}>"}
         return "|".join(sorted(kinds - {"null"})) or ("null" if kinds else _ANY)
 
-    @staticmethod
-    def _choices(schema: Mapping[str, Any]) -> Iterator[object]:
-        if "type" not in schema:
-            yield from schema.get("oneOf", ())
-            yield from schema.get("anyOf", ())
+    def _kinds_of(self, part: Mapping[str, Any], depth: int) -> set[str]:
+        """The types that a schema itself allows; empty if it does not say."""
+        declared = part.get("type")
+        if declared is not None:
+            return {str(kind) for kind in (declared if isinstance(declared, list) else [declared])}
+        if id(part) not in self._chosen:
+            kinds = self._chosen[id(part)] = set()
+            for choices in _choices(part):
+                if _only_choice(choices) is None:
+                    kinds.update(kind for choice in choices for kind in _kinds(self._type(choice, depth + 1)))
+        return self._chosen[id(part)]
 
-    def _plain(self, schema: object) -> Mapping[str, Any]:
-        """Resolves a reference, a choice between null and one other schema, or a single `allOf`."""
-        for _ in range(_DEEPEST):
-            match schema:
-                case {"$ref": str(reference)}:
-                    schema = self._at(reference)
-                case {"type": _}:
-                    break
-                case {"oneOf": [*choices]} | {"anyOf": [*choices]}:
-                    others = [each for each in choices if not _is_null(each)]
-                    if len(others) != 1:
-                        break
-                    schema = others[0]
-                case {"allOf": [only], **more} if "properties" not in more:
-                    schema = only
-                case _:
-                    break
-        return schema if isinstance(schema, dict) else {}
+    def _applying(self, schema: object) -> list[Mapping[str, Any]]:
+        """The schema and those that apply with it: by reference, by `allOf`, or as the only choice beside null."""
+        found: dict[int, Mapping[str, Any]] = {}
+        waiting = [schema]
+        for part in waiting:
+            if not isinstance(part, dict) or id(part) in found:
+                continue
+            found[id(part)] = part
+            if isinstance(reference := part.get("$ref"), str):
+                waiting.append(self._at(reference))
+            waiting.extend(_list(part, "allOf"))
+            waiting.extend(_only_choice(choices) for choices in _choices(part))
+        return [*found.values()]
 
     def _at(self, reference: str) -> object:
         document, _, pointer = reference.partition("#")
@@ -133,6 +124,36 @@ class _Reader:
         for step in unquote(pointer).split("/")[1:]:
             node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
         return node
+
+
+def _properties(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """All properties; what several schemas say of one applies together."""
+    found: dict[str, Any] = {}
+    for part in parts:
+        properties = part.get("properties")
+        for name, body in (properties if isinstance(properties, dict) else {}).items():
+            found[name] = {"allOf": [found[name], body]} if name in found else body
+    return found
+
+
+def _items(parts: Iterable[Mapping[str, Any]]) -> object:
+    """What an array contains; None if that is not said."""
+    return next((part["items"] for part in parts if "items" in part), None)
+
+
+def _choices(part: Mapping[str, Any]) -> list[list[object]]:
+    return [] if "type" in part else [choices for each in ("oneOf", "anyOf") if (choices := _list(part, each))]
+
+
+def _only_choice(choices: Sequence[object]) -> object:
+    """The only choice beside null; None if there is none, or are several."""
+    others = [each for each in choices if not _is_null(each)]
+    return others[0] if len(others) == 1 else None
+
+
+def _list(part: Mapping[str, Any], name: str) -> list[object]:
+    found = part.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _is_null(choice: object) -> bool:
