@@ -8,6 +8,7 @@
     chain.py      Chain: numbers and signs events in the node's hash chain, and persists its head; survives kill -9
     heartbeats.py   Heartbeats: decides when the emitter sends heartbeats and gap records of its own
     overflow.py   Overflow: a file that takes unsigned events while the queue is full
+    lines.py      the lines of such a file, also around a bad sector
     courier.py    Courier: one thread per transport, which sends the head of its backlog until it is acknowledged
     backlog.py    Backlog: all events that wait for one target, oldest first: adopted spools, our own, and memory
     spool.py      Spool: signed events in an SQLite file; survives kill -9

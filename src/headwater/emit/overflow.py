@@ -6,13 +6,17 @@ worker. While the overflow has events, all later ones go there too, which keeps 
 An event is signed only once: a progress file beside the overflow says up to where it was signed, and holds the last
 signed batch until that has been passed on. After a kill the next process passes on the same bytes, which a service
 stores once.
+
+If the disk does not return a part of the file, the rest is passed on, and the file is kept for a person to inspect.
 """
 
 import errno
+import io
+import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -20,10 +24,16 @@ from pathlib import Path
 from typing import Final
 
 from headwater.emit.claim import Claim, orphans
+from headwater.emit.lines import Line, lines_of
 from headwater.emit.spool import Outgoing
+
+log = logging.getLogger(__name__)
 
 BATCH: Final = 256
 """How many events the worker takes at once."""
+
+_DAMAGED: Final = ".damaged"
+"""The end of the name of a file of which a part cannot be read; it is empty until the rest was passed on."""
 
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
@@ -118,7 +128,7 @@ class Overflow:
             if fd is not None:
                 os.close(fd)
             if fd is None and not self._unfinished:
-                self._claim.remove()
+                _discard(self._claim)
             else:
                 self._claim.release()
 
@@ -148,7 +158,11 @@ class Overflow:
         return self._claim.path / f"{self._number:06}.events"
 
 
-def left_behind(directory: Path) -> Generator[Batch]:
+def _opened(path: Path) -> io.RawIOBase:
+    return path.open("rb", buffering=0)
+
+
+def left_behind(directory: Path, opened: Callable[[Path], io.RawIOBase] = _opened) -> Generator[Batch]:
     """The events in the overflows of dead processes, in batches, as from `Overflow.take`.
 
     Raises:
@@ -159,12 +173,15 @@ def left_behind(directory: Path) -> Generator[Batch]:
         is_worked_off = False
         try:
             for path in sorted(claim.path.glob("*.events")):
-                yield from _remaining_batches(path)
+                yield from _remaining_batches(path, opened)
             is_worked_off = True
         except OSError as fault:
             failure = fault
         finally:
-            (claim.remove if is_worked_off else claim.release)()
+            if is_worked_off:
+                _discard(claim)
+            else:
+                claim.release()
     if failure is not None:
         raise failure
 
@@ -205,22 +222,54 @@ class _Signed:
         self._path.unlink(missing_ok=True)
 
 
-def _remaining_batches(path: Path) -> Generator[Batch]:
+def _remaining_batches(path: Path, opened: Callable[[Path], io.RawIOBase] = _opened) -> Generator[Batch]:
     """The rest of a killed process's overflow, from its signed offset; deleted once all was passed on."""
     progress = _Signed(path)
     offset, signed = progress.read()
     if signed:
         yield Batch(signed, is_signed=True)
         progress.pass_on()
-    with path.open("rb") as lines:
-        lines.seek(offset)
+    damaged = path.with_suffix(_DAMAGED)
+    with opened(path) as file:
         # An unterminated line was cut short by a kill: its put never returned.
-        whole = (line[:-1] for line in lines if line.endswith(b"\n"))
-        while batch := [_outgoing(line) for line in islice(whole, BATCH)]:
-            yield Batch(batch, keep=partial(progress.keep, lines.tell()))
+        for lines in _batched(lines_of(file, offset)):
+            if any(line.text is None for line in lines):
+                damaged.touch()  # for a process that only reads what follows
+            yield Batch([_outgoing(line.text or b"") for line in lines], keep=partial(progress.keep, lines[-1].end))
             progress.pass_on()
-    path.unlink()
+    if damaged.exists():
+        path.replace(damaged)
+    else:
+        path.unlink()
     progress.remove()
+
+
+def _batched(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    """The lines in batches; if the disk fails, first those before that."""
+    failure = None
+    while failure is None:
+        batch: list[Line] = []
+        try:
+            for line in islice(lines, BATCH):
+                batch.append(line)  # noqa: PERF402  what was read before a failure counts
+        except OSError as fault:
+            failure = fault
+        if batch:
+            yield batch
+        elif failure is None:
+            return
+    raise failure
+
+
+def _discard(claim: Claim) -> None:
+    """Remove a directory whose events were passed on, unless it has a damaged file: that is kept out of the way."""
+    if not any(claim.path.glob(f"*{_DAMAGED}")):
+        claim.remove()
+        return
+    details = {"path": str(claim.set_aside())}
+    log.error(
+        "moved a damaged lineage overflow aside to %(path)s; what can be read of it is sent", details, extra=details
+    )
 
 
 def _line(outgoing: Outgoing) -> bytes:
@@ -233,4 +282,4 @@ def _outgoing(line: bytes) -> Outgoing:
     try:
         return Outgoing(float(put_at), body)
     except ValueError:
-        return Outgoing(0.0, line)  # damaged on disk: signing will fail, and it is counted as dropped
+        return Outgoing(0.0, line)  # damaged on disk, or not returned: signing fails, and it is counted as dropped

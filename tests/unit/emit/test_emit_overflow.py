@@ -1,12 +1,16 @@
 """The file that takes the events for which the queue is full."""
 
+import errno
+import io
 import os
 from collections.abc import Iterable
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
 
 from headwater.emit.intake import Intake
+from headwater.emit.lines import SECTOR_BYTES
 from headwater.emit.metrics import EmitMetrics
 from headwater.emit.overflow import BATCH, Batch, Overflow, left_behind
 from headwater.emit.spool import Outgoing
@@ -144,6 +148,63 @@ def test_an_overflow_that_the_disk_cannot_read_does_not_hold_up_those_of_other_p
     later = passed_on(left_behind(tmp_path), "second")
     assert [event.put_at for event in sent] == [0.0, 2.0]
     assert [event.put_at for event in later] == [1.0]
+
+
+class BadDisk(io.FileIO):
+    """A file of which the disk does not return some sectors."""
+
+    bad: frozenset[int] = frozenset()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read, within one sector."""
+        if self.tell() // SECTOR_BYTES in self.bad:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(-1 if size is None else size)
+
+
+@pytest.mark.parametrize("bad", [{0}, {1}, {1, 3}, {2, 3}])
+def test_what_the_disk_returns_around_a_bad_sector_is_sent_in_order_and_once(bad: set[int], tmp_path: Path) -> None:
+    overflow = Overflow(tmp_path, 1 << 20, wake=lambda: None, lose=lambda: None)
+    for number in range(3 * BATCH):
+        overflow.append(Outgoing(float(number), b'{"pad":"%b"}' % (b"x" * (number % 90))))
+    overflow.close()
+    (path,) = tmp_path.rglob("*.events")
+    content = path.read_bytes()
+    ends = [at + 1 for at, byte in enumerate(content) if byte == ord("\n")]
+    whole = [
+        float(number)
+        for number, (begin, end) in enumerate(pairwise([0, *ends]))
+        if not any(begin < (sector + 1) * SECTOR_BYTES and end > sector * SECTOR_BYTES for sector in bad)
+    ]
+    disk = type("Disk", (BadDisk,), {"bad": frozenset(bad)})
+
+    sent: list[float] = []
+    for _ in range(2):  # each process is killed while it passes on its second batch
+        batches = left_behind(tmp_path, disk)
+        for batch in islice(batches, 2):
+            batch.keep(batch.events)
+            sent += (event.put_at for event in batch.events if event.body)
+        batches.close()
+    sent += (event.put_at for event in passed_on(left_behind(tmp_path, disk), "last") if event.body.startswith(b"{"))
+
+    assert [*dict.fromkeys(sent)] == whole
+    assert [each.name[:8] for each in tmp_path.iterdir()] == ["damaged-"]
+    assert [each.read_bytes() for each in tmp_path.rglob("*.damaged")] == [content]
+
+
+def test_an_overflow_of_which_the_disk_returns_nothing_more_is_left_to_the_next_process(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
+    overflow.close()
+    disk = type("Disk", (BadDisk,), {"bad": frozenset(range(1, 100))})
+    sent: list[Outgoing] = []
+
+    with pytest.raises(OSError, match="Input/output"):
+        sent += (event for batch in left_behind(tmp_path, disk) for event in batch.events)
+    later = passed_on(left_behind(tmp_path), "second")
+
+    assert 0 < len(sent) < len(EVENTS)
+    assert [*dict.fromkeys(event.put_at for event in [*sent, *later])] == [event.put_at for event in EVENTS]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_files_of_one_process_are_sent_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
