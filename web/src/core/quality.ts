@@ -22,10 +22,15 @@ function success(assertion: unknown): unknown {
   return typeof assertion === 'object' && assertion !== null ? Reflect.get(assertion, 'success') : undefined
 }
 
-/** Undefined if the test was skipped; treats values outside the spec as the service does. */
+/** As the service reads a status: the spec has `pass`, `fail` and `skip`, the others are those of other tools. */
+const SUCCESS_OF_STATUS: ReadonlyMap<string, boolean> = new Map([
+  ...['pass', 'passed', 'success', 'succeeded', 'ok'].map((status) => [status, true] as const),
+  ...['fail', 'failed', 'failure', 'error', 'runtime error'].map((status) => [status, false] as const),
+])
+
+/** Undefined if the test was not carried out, or its status is unknown. */
 function testSuccess(test: unknown): boolean | undefined {
-  const status = text(test, 'status')?.toLowerCase() ?? 'skip'
-  return status.startsWith('skip') ? undefined : !['fail', 'failed', 'failure', 'error'].includes(status)
+  return SUCCESS_OF_STATUS.get(text(test, 'status')?.toLowerCase() ?? '')
 }
 
 function assertionLabel(assertion: unknown): string {
