@@ -5,10 +5,12 @@ connections, files and settings. Which these are depends on the engine: Connect'
 quotes the line that it cannot read.
 
 A record may itself be a log with a stack trace, whose frames and causes look like those of the exception that quotes
-it. So a trace is cut at the first message that may quote a record: nothing before it can be the record's.
+it. Only what comes before the first message that may quote a record is certainly not the record's. From what follows,
+no message is kept, and only those classes and frames that belong to well-known libraries: they tell nobody's data.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from headwater.model.credentials import without_credentials, without_secrets
@@ -45,6 +47,21 @@ _FIXED: Final = frozenset(
 _FETCHER: Final = re.compile(
     r"java\.lang\.RuntimeException: SplitFetcher thread \d+ received unexpected exception while polling the records"
 )
+_LIBRARIES: Final = (
+    "java|javax|jakarta|jdk|sun|com.sun|scala|kotlin|org.apache|org.eclipse|io.netty|okhttp3|headwater"
+    "|io.aiven|io.apicurio|io.confluent|io.debezium|com.fasterxml|com.google|org.json|co.elastic|org.elasticsearch"
+    "|org.opensearch|org.postgresql|org.mariadb|com.mysql|oracle.jdbc|com.microsoft|com.mongodb|com.clickhouse"
+    "|com.datastax|net.snowflake|com.amazonaws|software.amazon|com.azure"
+).replace(".", r"\.")
+_CLASS_OF_LIBRARY: Final = rf"(?:{_LIBRARIES})\.(?:[a-z0-9_]+\.)*(?P<outer>[A-Z]\w*)(?:\$\w+)*"
+_OF_LIBRARY: Final = re.compile(_CLASS_OF_LIBRARY, re.ASCII)
+_FRAME_OF_LIBRARY: Final = re.compile(
+    r"\s+(?:at (?:(?:app|platform)//)?(?:j(?:ava|dk)\.[a-z.]+/)?"
+    rf"(?:{_CLASS_OF_LIBRARY}|(?:Stream|Batch)Exec[A-Za-z]+\$\d{{1,5}})\.[\w$<>]+"
+    r"\((?:Unknown Source|Native Method|(?P=outer)\.(?:java|scala|kt)(?::\d{1,5})?)\)|\.\.\. \d{1,4} more)",
+    re.ASCII,
+)
+"""Frames of well-known libraries, and of the code that Flink generates."""
 _QUOTES_ANOTHER: Final = re.compile(r"[\w$]+(?:\.[\w$]+)*(?:Exception|Error)\b")
 _MAX_CHARS: Final = 20_000
 
@@ -64,25 +81,37 @@ def kinds(*beginnings: str) -> re.Pattern[str]:
 
 
 def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
-    """A Java stack trace up to the first message that may quote a record.
+    """A Java stack trace without messages that may quote a record; `kept` matches the exceptions whose messages do not.
 
-    `kept` matches the exceptions whose messages quote none.
+    The root cause is the last that is certainly not from a record.
     """
-    lines: list[str] = []
-    for line in trace.splitlines():
+    certain: list[str] = []
+    rest = iter(trace.splitlines())
+    for line in rest:
         thrown = _THROWN.fullmatch(line.rstrip())
-        if lines and _FRAME.fullmatch(line):
-            lines.append(line)
-        elif thrown and bool(lines) == bool(thrown["lead"]):
+        if certain and _FRAME.fullmatch(line):
+            certain.append(line)
+        elif thrown and bool(certain) == bool(thrown["lead"]):
             is_harmless = _quotes_no_record(thrown, kept)
-            lines.append(_shown(thrown, is_harmless))
+            certain.append(_shown(thrown, is_harmless))
             if not is_harmless:
                 break
         else:  # the message goes on
             break
-    messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
+    messages = [line for line in certain if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
+    lines = [*certain, *_of_libraries(rest)] if certain else []
     return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])
+
+
+def _of_libraries(lines: Iterator[str]) -> Iterator[str]:
+    """The frames of well-known libraries, and their exceptions without messages."""
+    for line in lines:
+        thrown = _THROWN.fullmatch(line.rstrip())
+        if _FRAME_OF_LIBRARY.fullmatch(line):
+            yield line
+        elif thrown and thrown["lead"] and _OF_LIBRARY.fullmatch(thrown["kind"]):
+            yield _shown(thrown, is_harmless=False)
 
 
 def _quotes_no_record(thrown: re.Match[str], kept: re.Pattern[str]) -> bool:

@@ -87,8 +87,20 @@ def test_a_failure_names_the_deepest_cause_before_a_record_may_be_quoted() -> No
     assert error["message"] == f"java.io.IOException: {WITHHELD}"
     assert error["stackTrace"].startswith(CSV.splitlines()[0])
     assert "SplitFetcherManager.java:321" in error["stackTrace"]
+    assert "CsvRowDataDeserializationSchema.java:192" in error["stackTrace"]
     assert run_facets["headwater_flink"]["lastFailure"]["task"] == "Source: orders[4] -> Calc[5] (1/2)"
     assert "hunter2" not in json.dumps(run_facets)
+
+
+def test_a_failure_names_the_generated_code_that_failed() -> None:
+    head = CSV.partition("Caused by")[0]
+    frame = "\tat StreamExecCalc$28.processElement_split3(Unknown Source)"
+    trace = f"{head}Caused by: java.lang.ArithmeticException: Division by zero\n{frame}\n"
+
+    error = facets(RunUpdate(RUN, "FAIL", 1_900_000, failure=Failure(trace, 1_899_000, None)))["errorMessage"]
+
+    assert error["message"] == f"java.lang.ArithmeticException: {WITHHELD}"
+    assert error["stackTrace"].endswith(frame)
 
 
 def test_an_inferred_end_is_marked_and_has_the_time_the_job_was_last_seen() -> None:
