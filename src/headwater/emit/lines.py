@@ -9,7 +9,8 @@ SECTOR_BYTES: Final = 4096
 """What a disk or a file system returns whole or not at all."""
 _SINGLE_STEPS: Final = 16
 """How many sectors in a row are tried one by one; after that the steps double, as each try may take seconds."""
-_NOT_RETURNED: Final = frozenset({errno.EIO, errno.EBADMSG, errno.EUCLEAN})
+NOT_RETURNED: Final = frozenset({errno.EIO, errno.EBADMSG, errno.EUCLEAN})
+"""The errors of a disk or a file system that has lost what it should return."""
 
 
 class Line(NamedTuple):
@@ -55,7 +56,7 @@ def lines_of(file: io.RawIOBase, start: int) -> Iterator[Line]:
 
 def _next_readable(file: io.RawIOBase, unreadable: int, failure: OSError) -> int:
     """The offset of the next sector that the disk returns, or raises `failure`."""
-    if failure.errno not in _NOT_RETURNED:
+    if failure.errno not in NOT_RETURNED:
         raise failure
     at, tries = unreadable, 0
     while True:
@@ -66,7 +67,7 @@ def _next_readable(file: io.RawIOBase, unreadable: int, failure: OSError) -> int
             if file.read(1):
                 return at
         except OSError as another:
-            if another.errno not in _NOT_RETURNED:
+            if another.errno not in NOT_RETURNED:
                 raise
         else:
             raise failure  # the end of the file

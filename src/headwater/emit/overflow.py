@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.emit.claim import Claim, orphans
-from headwater.emit.lines import Line, lines_of
+from headwater.emit.lines import NOT_RETURNED, Line, lines_of
 from headwater.emit.spool import Outgoing
 
 log = logging.getLogger(__name__)
@@ -202,6 +202,10 @@ class _Signed:
                 return offset, [_outgoing(line[:-1]) for line in lines if line.endswith(b"\n")]
         except (FileNotFoundError, ValueError):  # not written yet, or lost in a power cut
             return 0, []
+        except OSError as failure:
+            if failure.errno not in NOT_RETURNED:
+                raise
+            return 0, []  # events that went out are sent again, newly signed: better than never
 
     def keep(self, offset: int, signed: Sequence[Outgoing]) -> None:
         """Write the offset up to which the file was signed, and the last signed batch."""

@@ -95,6 +95,20 @@ def test_if_a_power_cut_destroyed_the_mark_the_whole_file_is_sent(tmp_path: Path
     assert len(passed_on(left_behind(tmp_path), "second")) == len(EVENTS)
 
 
+def test_if_the_disk_does_not_return_the_mark_the_whole_file_is_sent(tmp_path: Path) -> None:
+    overflow = filled_overflow(tmp_path)
+    passed_on([next(overflow.take())], "first")
+    overflow.close()
+    (mark,) = tmp_path.rglob("*.signed")
+    mark.unlink()
+    mark.symlink_to("/proc/self/mem")  # whose first bytes the kernel refuses as a disk does: EIO
+
+    sent = passed_on(left_behind(tmp_path), "second")
+
+    assert [event.put_at for event in sent] == [event.put_at for event in EVENTS]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_mark_that_cannot_be_written_raises_and_the_events_are_still_sent(tmp_path: Path) -> None:
     overflow = filled_overflow(tmp_path)
     batches = overflow.take()
