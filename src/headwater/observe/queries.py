@@ -8,7 +8,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from headwater.model.naming_jdbc import unwrapped
 from headwater.sql.flat import is_local_name, query_tables_after_in
-from headwater.sql.identifiers import has_unnamed_sources, name_identifiers
+from headwater.sql.identifiers import has_unnamed_sources, location_of, name_identifiers
 from headwater.sql.reading import dialect_named
 
 _DIALECTS: Final = {
@@ -27,8 +27,11 @@ def tables_of(query: str, url: str) -> list[str]:
 
 def names_all_sources(query: str, url: str) -> bool:
     """Whether `tables_of` has all that a query reads; not if it reads more through a function such as OPENQUERY."""
-    parsed = _parsed(query, _dialect_at(url))
-    return parsed is not None and not has_unnamed_sources(parsed)
+    dialect = _dialect_at(url)
+    parsed = _parsed(query, dialect)
+    if parsed is None or has_unnamed_sources(parsed):
+        return False
+    return not any(_is_file(table, dialect) for table in parsed.find_all(exp.Table))
 
 
 def only_picks(query: str, url: str) -> bool:
@@ -88,4 +91,9 @@ def _name(table: exp.Table, dialect: str) -> str:
 
 def _is_stored(table: exp.Table, dialect: str) -> bool:
     """Whether it is a table of the database, not a function or a common table."""
-    return all(isinstance(part, exp.Identifier) for part in table.parts) and not is_local_name(table, dialect)
+    is_named = all(isinstance(part, exp.Identifier) for part in table.parts)
+    return is_named and not is_local_name(table, dialect) and not _is_file(table, dialect)
+
+
+def _is_file(table: exp.Table, dialect: str) -> bool:
+    return location_of([part.name for part in table.parts], dialect) is not None

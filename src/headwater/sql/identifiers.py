@@ -1,7 +1,7 @@
 """Names that a statement gives as texts or by position, and sources that it does not name at all."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sqlglot import exp
@@ -19,6 +19,10 @@ _FILE: Final = re.compile(
     re.I | re.S,
 )
 """A name that DuckDB takes for a file's, if it has no such table."""
+_LOCATION: Final = re.compile(
+    r"(?:(?:s3[an]?|gs)://[A-Za-z0-9._-]+|abfss?://[A-Za-z0-9$-]+@[A-Za-z0-9._-]+)/[^*?#%{}\[\]\\\s]+"
+)
+"""A file or folder that has this address wherever it is read: no pattern, and not relative to anything."""
 _LINKING: Final = frozenset({"fabric", "tsql"})
 """Dialects in which a table's name of four parts, `far.shop.dbo.orders`, begins with a linked server."""
 _LINK: Final = "@"
@@ -56,8 +60,9 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
 
     What names a column otherwise (a variable, an expression, Snowflake's `$1`) becomes a column without a name, and a
     table that is not the database's own (behind a link, `orders@far` or `far.shop.dbo.orders`, a file, `'orders.csv'`,
-    or temporary, `#orders`) one without a name. A function that looks up a value in a table (`dictGet('shop.d', …)`)
-    gets a column without a name, too. An array in FROM becomes UNNEST.
+    or temporary, `#orders`) one without a name; but a file with a full address is named by that (see `location_of`). A
+    function that looks up a value in a table (`dictGet('shop.d', …)`) gets a column without a name, too. An array in
+    FROM becomes UNNEST.
 
     Raises:
         SqlglotError: a text is not a name.
@@ -70,14 +75,27 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
         _name_identifier_clauses(tree, dialect)
 
 
+def location_of(table: Sequence[str], dialect: str) -> str | None:
+    """The address of the file or folder that a statement reads under this name; None if it is a table."""
+    is_read = dialect == "duckdb" or dialect in _ON_SPARK
+    return table[0] if is_read and len(table) == 1 and _LOCATION.fullmatch(table[0]) else None
+
+
 def _unname_other_tables(tree: exp.Expr, dialect: str) -> None:
     for table in tree.find_all(exp.Table):
+        is_file = _is_file(table, dialect)
         is_elsewhere = any(_is_elsewhere(part, dialect) for part in table.parts)
         is_linked = dialect in _LINKING and isinstance(table.this, exp.Dot)
-        if is_elsewhere or is_linked or _is_file(table, dialect):
+        if is_file and _LOCATION.fullmatch(table.name):
+            address = exp.to_identifier(table.name, quoted=True)
+            address.meta["case_sensitive"] = True
+            table.set("this", address)
+        elif is_file or is_elsewhere or is_linked:
             table.set("this", exp.Var(this=table.name))
-            table.set("db", None)
-            table.set("catalog", None)
+        else:
+            continue
+        table.set("db", None)
+        table.set("catalog", None)
 
 
 def _is_file(table: exp.Table, dialect: str) -> bool:

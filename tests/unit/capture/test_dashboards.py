@@ -227,6 +227,33 @@ def test_a_tables_name_is_completed_with_the_missing_parts(
     assert [each["name"] for each in query["inputs"]] == [full_name]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "read", "name"),
+    [
+        ("duckdb", "'s3://Lake/Raw/orders.parquet'", ("s3://Lake", "Raw/orders.parquet")),
+        ("spark", "parquet.`s3a://lake/raw/Orders/`", ("s3://lake", "raw/Orders")),
+        (
+            "databricks",
+            "Delta.`abfss://raw@lake.dfs.core.windows.net/o`",
+            ("abfss://raw@lake.dfs.core.windows.net", "o"),
+        ),
+        ("trino", '"s3://lake/orders"', ("t://e:1", "lake.sales.s3://lake/orders")),
+    ],
+)
+def test_a_file_that_a_query_names_by_its_address_is_that_file(
+    dialect: str, read: str, name: tuple[str, str], tmp_path: Path
+) -> None:
+    queries = [{"sql": f"SELECT price FROM {read}"}]  # noqa: S608
+    defaults = {"engine": "t://e:1", "dialect": dialect, "catalog": "lake", "schema": "sales"}
+    text = {**defaults, "dashboards": [{"name": "a", "queries": queries}]}
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+
+    (_, query) = events(file)
+
+    assert [(each["namespace"], each["name"]) for each in query["inputs"]] == [name]
+    assert edges(query["outputs"][0]["facets"]["columnLineage"]) == {"price": [f"{name[1]}.price"]}
+
+
 def test_a_query_of_a_table_without_a_schema_is_reported_without_its_tables(tmp_path: Path) -> None:
     sql = "WITH c AS (SELECT * FROM sales.stats) SELECT * FROM c JOIN orders USING (id)"
     text = {"engine": "trino://t:1", "catalog": "lake", "dashboards": [{"name": "a", "queries": [{"sql": sql}]}]}

@@ -7,6 +7,7 @@ from headwater.model.names import DatasetId
 from headwater.observe.spark.relations import Relation
 
 SHOP = "jdbc:postgresql://db/shop"
+SERVER = "jdbc:sqlserver://db;databaseName=shop"
 
 
 @pytest.mark.parametrize(
@@ -45,14 +46,18 @@ def test_a_file_of_a_database_may_have_a_space_in_its_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unknown"),
+    ("url", "text", "named", "unknown"),
     [
-        ("(SELECT id FROM dbo.orders) q", []),
-        ("(SELECT o.id FROM dbo.orders o, OPENQUERY(far, 'SELECT id FROM bids') b) q", ["LogicalRelation"]),
-        ("OPENQUERY(far, 'SELECT id FROM bids') q", ["LogicalRelation"]),
+        (SERVER, "(SELECT id FROM dbo.orders) q", 1, []),
+        (SERVER, "(SELECT o.id FROM dbo.orders o, OPENQUERY(far, 'SELECT id FROM bids') b) q", 1, ["LogicalRelation"]),
+        (SERVER, "OPENQUERY(far, 'SELECT id FROM bids') q", 0, ["LogicalRelation"]),
+        (SERVER, "far.shop.dbo.orders o", 0, ["LogicalRelation"]),
+        ("jdbc:databricks://db", "(SELECT id FROM csv.`s3://lake/orders`) q", 0, ["LogicalRelation"]),
+        ("jdbc:duckdb:/data/shop.db", "(SELECT id FROM 's3://lake/orders.parquet') q", 0, ["LogicalRelation"]),
+        ("jdbc:ch://db/shop", "(SELECT dictGet('d', 'id', number) FROM numbers(3)) q", 0, ["LogicalRelation"]),
     ],
 )
-def test_a_query_that_reads_more_than_it_names_is_a_gap(text: str, unknown: list[str]) -> None:
+def test_a_query_that_reads_more_than_it_names_is_a_gap(url: str, text: str, named: int, unknown: list[str]) -> None:
     class Leaf:
         def productPrefix(self) -> str:
             return "LogicalRelation"
@@ -65,6 +70,7 @@ def test_a_query_that_reads_more_than_it_names_is_a_gap(text: str, unknown: list
 
     read = Read()
 
-    read.take(Relation(1, f"jdbc:jdbc:sqlserver://db;databaseName=shop\n{text}", leaf=Leaf()), session=None)
+    read.take(Relation(1, f"jdbc:{url}\n{text}", leaf=Leaf()), session=None)
 
+    assert len(read.distinct()) == named
     assert read.unknown == unknown

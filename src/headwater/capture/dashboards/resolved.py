@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from headwater.capture.dashboards.spec import Dashboard, Dashboards, Query
 from headwater.model.names import DatasetId
+from headwater.model.naming import file_dataset
 from headwater.sql.columns import Statement, statement
+from headwater.sql.identifiers import location_of
 from headwater.sql.reading import Parts, UnreadableSqlError
 
 Columns = Callable[[DatasetId], Sequence[str]]
@@ -29,8 +31,9 @@ def asked(file: Dashboards, columns: Columns) -> Iterator[AnalysedQuery]:
 
 
 def dataset(file: Dashboards, table: Parts) -> DatasetId:
-    """The table as the engine names it in its events."""
-    return DatasetId(file.engine, file.full_name(table))
+    """The table as the engine names it in its events; a file that a query reads by its address, as anybody names it."""
+    location = location_of(table, file.dialect)
+    return DatasetId(file.engine, file.full_name(table)) if location is None else file_dataset(location)
 
 
 def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Columns) -> AnalysedQuery:

@@ -5,6 +5,7 @@ from typing import Final
 
 from headwater.model.names import JobId
 from headwater.model.sql_lineage import job_of
+from headwater.sql.identifiers import location_of
 from headwater.sql.label import DEFAULT_NAMESPACE, Label
 from headwater.sql.reading import Parts
 
@@ -75,7 +76,7 @@ class Dashboards:
 
     def unplaced(self, table: Parts) -> str:
         """Why a table's name cannot be completed; empty if it can."""
-        return unplaced(table, self.catalog, self.schema)
+        return "" if location_of(table, self.dialect) else unplaced(table, self.catalog, self.schema)
 
     def jobs(self, dashboard: Dashboard) -> frozenset[JobId]:
         """The jobs that feed the dashboard: one for each query, and one for its tables without a query."""
