@@ -3,7 +3,7 @@
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, product
 from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.model.events import Direction, Stamp
@@ -278,14 +278,32 @@ class FacetReader(Bounded):
         self, dataset: DatasetId, part: ShapePart, end: str, former: ShapeChange | None
     ) -> ShapeChange | None:
         """The first report after a change with another content."""
+        if former is None:
+            return self._first_report(dataset, part, end)
+        is_after = f" AND ({end}_us, {end}_digest, direction, content) > (?, ?, ?, ?) AND content <> ?"
+        return self._first_report(dataset, part, end, is_after, (*_position(former), former.content))
+
+    def shape_reports_after(self, dataset: DatasetId, moments: Iterable[Moment]) -> Iterator[ShapeChange]:
+        """For each moment, the first schema and the first version that runs reported after it, also if repeated."""
+        for (stamp, is_written), part in product(moments, SHAPE_PARTS):
+            behind = (*stamp, "output" if is_written else "input")
+            after = (
+                self._first_report(dataset, part, end, f" AND ({end}_us, {end}_digest, direction) > (?, ?, ?)", behind)
+                for end in _ENDS
+            )
+            found = min((each for each in after if each is not None), key=_position, default=None)
+            if found is not None:
+                yield found
+
+    def _first_report(
+        self, dataset: DatasetId, part: ShapePart, end: str, condition: str = "", values: Sequence[object] = ()
+    ) -> ShapeChange | None:
         position = f"{end}_us, {end}_digest, direction, content"
         sql = (
             f"SELECT {position}, run_id FROM telling {_NAMED_RUN} WHERE dataset = {NAME} AND facet = ?"
-            f"{f' AND ({position}) > (?, ?, ?, ?) AND content <> ?' if former else ''}{self._early(end)} "
-            f"ORDER BY {position} LIMIT 1"
+            f"{condition}{self._early(end)} ORDER BY {position} LIMIT 1"
         )
-        behind = (*_position(former), former.content) if former else ()
-        for row in self._rows(sql, (*dataset, part, *behind, *self._bound)):
+        for row in self._rows(sql, (*dataset, part, *values, *self._bound)):
             return ShapeChange(Stamp(*row[:2]), run_id_of_key(row[4]), row[2], dataset, part, row[3])
         return None
 

@@ -23,7 +23,8 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
 
 _SCHEMA: Final = "schema"
-Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]
+EdgeKind = Direction | Literal["feeds"]
+Edge = tuple[JobId, EdgeKind, DatasetId | JobId]
 """A job, and a dataset that it reads or writes, or a job that it feeds directly."""
 
 
@@ -65,14 +66,14 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     edges |= {
         (job, *end) for job, run in zip(jobs, runs, strict=True) for end in _brought_along(graph, run.run_id, job)
     }
-    candidates = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
-    known_before = {edge: _shown_ends(graph, edge) for edge in candidates}
+    candidates = {edge for edge in edges if edge[2] not in _ends(graph, *edge[:2])}
+    shown_before = {(job, direction): _shown_ends(graph, job, direction) for job, direction, _ in candidates}
     had = _declared_edges(graph, declared)
     was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
 
     def news() -> News:
         had_as_shown = {(job, direction, graph.shown(name)) for job, direction, name in had}
-        new = {*_new_edges(graph, known_before)} | (_declared_edges(graph, declared) - had_as_shown)
+        new = {*_new_edges(graph, candidates, shown_before)} | (_declared_edges(graph, declared) - had_as_shown)
         changed = schemas | {name for name, schema in was.items() if _schema(graph, name) != schema}
         known = known_run(graph, runs[0].run_id) if runs else None
         shown = {graph.shown(name) for name in changed}
@@ -126,9 +127,8 @@ def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
             yield job, "input", name
 
 
-def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobId, object]:
-    """The nodes that the edge's job reads, writes, or feeds."""
-    job, direction, _ = edge
+def _ends(graph: Graph, job: JobId, direction: EdgeKind) -> Mapping[DatasetId, object] | Mapping[JobId, object]:
+    """The nodes that a job reads, writes, or feeds."""
     known = graph.jobs.get(job)
     return (
         {}
@@ -141,25 +141,30 @@ def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobI
     )
 
 
-def _shown_ends(graph: Graph, edge: Edge) -> AbstractSet[DatasetId]:
-    """The datasets that the edge's job reads or writes, as they are shown."""
-    return {graph.shown(end) for end in _ends(graph, edge) if isinstance(end, DatasetId)}
+def _shown_ends(graph: Graph, job: JobId, direction: EdgeKind) -> AbstractSet[DatasetId]:
+    """The datasets that a job reads or writes, as they are shown."""
+    return {graph.shown(end) for end in _ends(graph, job, direction) if isinstance(end, DatasetId)}
 
 
-def _new_edges(graph: Graph, known_before: Mapping[Edge, AbstractSet[DatasetId]]) -> Iterator[Edge]:
-    """The edges that exist now, unless the job already had one to the dataset, under any of its names.
+def _new_edges(
+    graph: Graph,
+    candidates: AbstractSet[Edge],
+    shown_before: Mapping[tuple[JobId, EdgeKind], AbstractSet[DatasetId]],
+) -> Iterator[Edge]:
+    """The candidates that exist now, unless the job already had one to the dataset, under any of its names.
 
-    `known_before` are the datasets that the edge's job read or wrote before, as they were shown.
+    `shown_before` are the datasets that a job read or wrote before, as they were shown.
     """
-    for edge, had in known_before.items():
+    for edge in candidates:
         job, direction, end = edge
-        ends = _ends(graph, edge)
+        ends = _ends(graph, job, direction)
         if isinstance(end, JobId):
             if end in ends:
                 yield edge
             continue
         names = {*graph.identities.members(end)}
-        if graph.shown(end).is_complete and not ends.keys().isdisjoint(names) and had.isdisjoint(names):
+        is_new = not ends.keys().isdisjoint(names) and shown_before[job, direction].isdisjoint(names)
+        if is_new and graph.shown(end).is_complete:
             yield job, direction, graph.shown(end)
 
 

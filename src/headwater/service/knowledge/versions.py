@@ -4,7 +4,7 @@ Versions are derived, not stored. A version's id is a UUID over its content, so 
 and whenever it is computed, and a late event falls into place.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
@@ -27,6 +27,8 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.facet_reader import Moment, ShapeChange
 
 _OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
+_FEW_MOMENTS: Final = 32
+"""Up to so many, the reports after each are searched; beyond, that takes longer than reading all."""
 
 
 class Shape(NamedTuple):
@@ -288,17 +290,23 @@ class _LatestReports:
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
     members = knowledge.graph.members(name)
-    reported: list[Iterable[ShapeChange]] = []
-    reported += [changes for member in members if (changes := knowledge.store.shape_changes(member))]
+    reported = [found for member in members if (found := knowledge.store.shape_changes(member))]
     declared = [shape for member in members for shape in knowledge.store.declared_shapes(member)]
     declared_by_jobs = [*_declared_by_jobs(knowledge.graph, name)]
+    changes: list[_Change | DeclaredShape] = [*map(_change_of, chain.from_iterable(reported))]
+    changes += [*declared_by_jobs, *declared]
     if len(reported) + bool(declared) + bool(declared_by_jobs) > 1:
         # A report that repeats what the same source reported before may change what another source reported since.
-        reported = [_reports(knowledge, member) for member in members]
-    return sorted([*map(_change_of, chain.from_iterable(reported)), *declared_by_jobs, *declared], key=_order)
+        moments = {Moment(*_when(change)) for change in changes}
+        changes += [_change_of(each) for member in members for each in _reports_after(knowledge, member, moments)]
+    return sorted(changes, key=_order)
 
 
-def _reports(knowledge: Knowledge, member: DatasetId) -> Iterator[ShapeChange]:
+def _reports_after(knowledge: Knowledge, member: DatasetId, moments: Collection[Moment]) -> Iterator[ShapeChange]:
+    """At least the first reports after each moment."""
+    if len(moments) <= _FEW_MOMENTS:
+        yield from knowledge.store.shape_reports_after(member, sorted(moments))
+        return
     for part in SHAPE_PARTS:
         for each in knowledge.store.facet_reports(member, [part]):
             yield ShapeChange(each.stamp, each.run_id, each.direction, member, part, each.content)
