@@ -25,18 +25,28 @@ _APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service",
 """Those of them that start their own engines, shared with no other test."""
 
 
+def _shares_engines(nodeid: str) -> bool:
+    return nodeid.startswith(_WITH_ENGINES) and not nodeid.startswith(_APART)
+
+
 class _EnginesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Gives all tests that share engines to one process, which starts each once; distributes the others by file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        shares_engines = nodeid.startswith(_WITH_ENGINES) and not nodeid.startswith(_APART)
-        return "engines" if shares_engines else nodeid.partition("::")[0]
+        return "engines" if _shares_engines(nodeid) else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Called if tests run in several processes (`-n 2`)."""
+    config.option.loadscopereorder = False
     return _EnginesTogether(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no process waits for it at the end."""
+    items.sort(key=lambda item: (not _shares_engines(item.nodeid), not item.nodeid.startswith(_APART)))
 
 
 @pytest.fixture(scope="session")

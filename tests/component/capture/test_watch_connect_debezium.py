@@ -96,7 +96,7 @@ def test_a_topic_of_debezium_is_made_from_its_table_column_by_column(
             config = {**settings, "database.port": str(database.port), "slot.name": name, "tasks.max": "1"}
             answer = httpx.put(f"{connect.address('connect')}/connectors/{name}/config", json=config, timeout=60)
             assert answer.is_success, answer.text
-        assert eventually(lambda: {name: flows(watch, name) for name in expected} == expected, 120), {
+        assert eventually(lambda: {name: flows(watch, name) for name in expected} == expected, 300), {
             name: flows(watch, name) for name in expected
         }
         assert eventually(lambda: bool(columns(watch, "rows", "Customers")), 60)

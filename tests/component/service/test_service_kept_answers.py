@@ -94,7 +94,7 @@ def slow_answers(knowledge: Knowledge, max_hops: int) -> list[Body]:
 
 
 @given(logs, logs, _HOPS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_lineage_queried_before_and_after_events_equals_that_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes], max_hops: int
 ) -> None:
@@ -105,7 +105,7 @@ def test_lineage_queried_before_and_after_events_equals_that_of_a_freshly_loaded
 
 
 @given(logs, logs)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_the_overview_after_events_equals_one_computed_from_every_job_and_dataset(
     log: list[bytes], later: list[bytes]
 ) -> None:
@@ -182,7 +182,7 @@ def _all(steps: Generator[None, None, Nodes[NodeT]]) -> list[NodeT]:
 
 
 @given(logs, logs, st.text("tT01s/%:dlgoai", max_size=4) | st.sampled_from(["job:etl:load", "dataset:lake:t0"]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_a_search_after_events_finds_what_comparing_every_name_finds(
     log: list[bytes], later: list[bytes], text: str
 ) -> None:
@@ -201,7 +201,7 @@ def test_a_search_after_events_finds_what_comparing_every_name_finds(
 
 
 @given(logs, logs, st.sampled_from([None, "etl", "lake"]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_gaps_after_events_equal_those_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes], namespace: str | None
 ) -> None:
@@ -217,7 +217,7 @@ def test_gaps_after_events_equal_those_of_a_freshly_loaded_log(
 
 
 @given(logs, logs)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_jobs_with_their_runs_after_events_equal_those_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes]
 ) -> None:
@@ -233,7 +233,7 @@ def job_details(knowledge: Knowledge) -> object:
 
 
 @given(logs, logs)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_root_causes_after_events_equal_those_of_a_freshly_loaded_log(log: list[bytes], later: list[bytes]) -> None:
     with queried_meanwhile(log, later, root_causes) as (store, knowledge):
         answers = root_causes(knowledge)
@@ -246,7 +246,7 @@ def root_causes(knowledge: Knowledge) -> list[object]:
 
 
 @given(logs, logs, st.integers(1, 3))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_activities_of_jobs_after_events_equal_those_computed_from_all_their_runs(
     log: list[bytes], later: list[bytes], each: int
 ) -> None:
@@ -272,7 +272,7 @@ def holds(node: DatasetId | JobId, text: str) -> bool:
 
 
 @given(logs | of_many_runs, logs | of_many_runs)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_the_order_of_a_jobs_runs_after_events_equals_that_of_a_freshly_loaded_log(
     log: list[bytes], later: list[bytes]
 ) -> None:

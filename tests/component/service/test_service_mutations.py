@@ -123,7 +123,7 @@ def mutate(path: Steps, kind: str, value: object, body: Any) -> None:  # noqa: A
 
 
 @given(st.lists(_mutations, min_size=1, max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_any_mutation_of_an_event_is_stored_or_refused_and_reads_still_answer(
     mutations: list[tuple[Steps, str, object]],
 ) -> None:
@@ -140,7 +140,7 @@ def test_any_mutation_of_an_event_is_stored_or_refused_and_reads_still_answer(
 
 
 @given(logs)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_any_log_can_be_read_at_any_time_and_reads_the_same_after_a_restart(log: list[bytes]) -> None:
     reads = ("/api/v1/jobs", "/api/v1/namespaces", "/api/v1/namespaces/lake/datasets", "/api/v1/summary")
     with tempfile.TemporaryDirectory() as folder:

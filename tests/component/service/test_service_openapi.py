@@ -163,7 +163,7 @@ def call_within(operation: Any, seconds: float) -> None:  # noqa: ANN401  schema
     end = time.monotonic() + seconds
 
     @given(case=operation.as_strategy())
-    @settings(max_examples=60, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=40, suppress_health_check=list(HealthCheck), database=None)
     def call(case: schemathesis.Case[Any]) -> None:
         if next(calls) == 0 or time.monotonic() < end:
             response = case.call()

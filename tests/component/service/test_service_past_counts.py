@@ -83,7 +83,7 @@ def events_until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
 
 
 @given(logs | of_many_runs, logs | of_many_runs, st.integers(0, 59), st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_the_overview_as_of_a_time_is_that_of_the_events_until_then(
     log: list[bytes], later: list[bytes], second: int, is_restarted: bool, is_only_counted: bool
 ) -> None:
@@ -120,7 +120,7 @@ _either = st.lists(_plain_events, min_size=1, max_size=14) | st.lists(_plain_eve
 
 
 @given(_either, _either, st.integers(0, 59), st.integers(1, 3), st.permutations([None, "etl", "ops"]))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_the_newest_jobs_as_of_a_time_are_those_of_the_events_until_then(
     log: list[bytes], later: list[bytes], second: int, most: int, namespaces: list[str | None]
 ) -> None:
@@ -152,7 +152,7 @@ def expected_newest(log: Sequence[bytes], most: int, namespace: str | None = Non
 
 
 @given(logs, logs, st.integers(0, 59))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_jobs_as_of_a_time_have_the_runs_of_the_events_until_then(
     log: list[bytes], later: list[bytes], second: int
 ) -> None:
