@@ -107,6 +107,28 @@ def test_a_database_table_and_a_query_are_read(bench: Bench) -> None:
     assert [source["field"] for source in fields["supplier"]["inputFields"]] == ["supplier"]
 
 
+def test_a_query_that_may_read_more_than_it_names_is_a_gap(bench: Bench) -> None:
+    database = bench.folder / "shop.db"
+    with sqlite3.connect(database) as db:
+        db.execute("CREATE TABLE orders (id INTEGER, supplier TEXT)")
+        db.execute("INSERT INTO orders VALUES (1, 'acme')")
+    db.close()
+
+    run = bench.run("""
+        input:
+          sql:
+            url: "jdbc:sqlite:$HERE/shop.db"
+            query: SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM pragma_table_info('orders'))
+        output: {iceberg: {table: lake.out.rows}}
+    """)
+
+    assert [(dataset["namespace"], dataset["name"]) for dataset in run.last["inputs"]] == [
+        (f"sqlite:{database}", "orders")
+    ]
+    gaps = [each["errorMessage"] for each in run.last["run"]["facets"]["extractionError"]["errors"]]
+    assert "the query of input may read something that it does not name" in gaps
+
+
 def test_rows_are_generated_from_their_number(bench: Bench) -> None:
     run = bench.run(f"input: {{generate: {{rows: 4, columns: {{number: id, half: id / 2}}}}}}\n{TO_TABLE}")
 

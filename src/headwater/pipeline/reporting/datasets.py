@@ -6,8 +6,8 @@ from typing import Final
 from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
-from headwater.observe.queries import only_picks, tables_of
-from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, SqlInput, SqlOutput
+from headwater.observe.queries import names_all_sources, only_picks, tables_of
+from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, InputKind, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
 
@@ -28,6 +28,11 @@ def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     query = database.query if isinstance(database, SqlInput) else None
     tables = [database.table] if database.table is not None else tables_of(query or "", database.url)
     return [table_of(jdbc_dataset(database.url, table)) for table in tables]
+
+
+def reads_unnamed(reads: InputKind) -> bool:
+    """Whether a query may read more than the tables that it names, as through a table function."""
+    return isinstance(reads, SqlInput) and reads.query is not None and not names_all_sources(reads.query, reads.url)
 
 
 def api(call: HttpCall) -> Described:

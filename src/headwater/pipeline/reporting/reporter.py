@@ -87,7 +87,8 @@ class Reporter:
             if isinstance(step.does, PythonProcessor) and step.source is not None:
                 learn = partial(self._datasets.learn_function, frames[step.source], frames[step.frame])
                 self._guard.attempt("function", learn, None)
-        self._gaps.clear()
+        nothing: list[str] = []
+        self._gaps = self._guard.attempt("input", self._datasets.gaps, nothing)
         facets = {source: self._columns(frames[source]) for source in {one.source for one in self._spec.outputs}}
         for output in self._spec.all_outputs:
             columns = facets.get(output.source)

@@ -28,6 +28,7 @@ from headwater.pipeline.reporting.datasets import (
     files_read,
     files_written,
     has_columns_of_its_table,
+    reads_unnamed,
 )
 from headwater.pipeline.reporting.merged_outputs import merged_output
 from headwater.pipeline.reporting.tables import described_table
@@ -116,6 +117,11 @@ class Datasets:
                 self.by_source[f"{SOURCE}{name}"] = self._by_input[name]
                 for described, topic in zip(self._by_input[name], found, strict=True):
                     learn_topic(described, topic)
+
+    def gaps(self) -> list[str]:
+        """A text for each input that may read more than the datasets known of it."""
+        unnamed = (one.name for one in self.spec.inputs.values() if reads_unnamed(one.reads))
+        return [f"the query of {name} may read something that it does not name" for name in unnamed]
 
     def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
         """For a group name of topics or files, the members that have the column; otherwise the dataset itself."""
