@@ -29,9 +29,14 @@ def names_all_sources(query: str, url: str) -> bool:
     """Whether `tables_of` has all that a query reads; not if it reads more through a function such as OPENQUERY."""
     dialect = _dialect_at(url)
     parsed = _parsed(query, dialect)
-    if parsed is None or has_unnamed_sources(parsed):
-        return False
-    return not any(_is_file(table, dialect) for table in parsed.find_all(exp.Table))
+    return parsed is not None and not _reads_elsewhere(parsed, dialect)
+
+
+def is_of_database(table: str, url: str) -> bool:
+    """Whether a name, as it would stand after FROM, is a table's of the database; not of a file or a linked server."""
+    dialect = _dialect_at(url)
+    parsed = _parsed(f"SELECT * FROM {table}", dialect)  # noqa: S608  (not run)
+    return parsed is None or not _reads_elsewhere(parsed, dialect)
 
 
 def only_picks(query: str, url: str) -> bool:
@@ -44,6 +49,10 @@ def only_picks(query: str, url: str) -> bool:
         and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
         and all(map(_is_picked, parsed.expressions))
     )
+
+
+def _reads_elsewhere(parsed: exp.Expr, dialect: str) -> bool:
+    return has_unnamed_sources(parsed) or any(_is_file(table, dialect) for table in parsed.find_all(exp.Table))
 
 
 def _is_picked(item: exp.Expr) -> bool:

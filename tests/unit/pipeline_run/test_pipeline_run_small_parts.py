@@ -18,7 +18,12 @@ from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.catalogs import embedded, lake_properties, prepare_lake, spark_conf
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.java import require_java
-from headwater.pipeline.reporting.datasets import database_tables, files_read, has_columns_of_its_table
+from headwater.pipeline.reporting.datasets import (
+    database_tables,
+    files_read,
+    has_columns_of_its_table,
+    reads_beyond,
+)
 from headwater.pipeline.reporting.job import job_of
 from headwater.pipeline.reporting.run_figures import _followed_files
 from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
@@ -210,6 +215,26 @@ def test_a_password_in_a_processors_query_or_the_description_is_not_shown(tmp_pa
     sql, documentation = job.facets["sql"], job.facets["documentation"]
     assert sql.query == "SELECT 'https://host/a' AS source, aes_decrypt(a, '***') FROM input"  # type: ignore[attr-defined]
     assert documentation.description == "see https://wiki/p"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("url", "table", "names"),
+    [
+        ("jdbc:sqlserver://db;database=shop", "orders", ["shop.dbo.orders"]),
+        ("jdbc:sqlserver://db;database=shop", "old..order-items", ["old.dbo.order-items"]),
+        ("jdbc:sqlserver://db;database=shop", "far.shop.dbo.orders", []),
+        ("jdbc:oracle:thin:@//db:1521/shop", "orders@far", []),
+        ("jdbc:duckdb:/data/shop.db", "'orders.parquet'", []),
+        ("jdbc:postgresql://db/shop", "order", ["shop.public.order"]),
+    ],
+)
+def test_a_table_of_another_server_or_a_file_is_not_taken_for_the_databases(
+    url: str, table: str, names: list[str]
+) -> None:
+    reads = SqlInput(url=url, table=table)
+
+    assert [each.id.name for each in database_tables(reads)] == names
+    assert reads_beyond(reads) is not bool(names)
 
 
 def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> None:

@@ -19,7 +19,7 @@ from headwater.model.naming import file_dataset, kafka_dataset, path_dataset, wa
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.local_url import local_url
-from headwater.observe.queries import names_all_sources, only_picks, tables_of
+from headwater.observe.queries import is_of_database, names_all_sources, only_picks, tables_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import Relation, items, leaves_of
@@ -140,7 +140,10 @@ def described(relation: Relation, session: Java) -> list[Described]:
             return [] if table is None else [table]
         case "jdbc":
             url, _, query = what.partition("\n")
-            names = tables_of(_selected(query), url) if _is_more_than_a_name(query) else [query]
+            if _is_more_than_a_name(query):
+                names = tables_of(_selected(query), url)
+            else:
+                names = [query] if is_of_database(query, url) else []
             return [table_of(jdbc_dataset(local_url(url), name)) for name in names]
         case "topics":
             return _topics(what, private(relation.leaf.relation(), "sourceOptions"))

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
-from headwater.observe.queries import names_all_sources, only_picks, tables_of
+from headwater.observe.queries import is_of_database, names_all_sources, only_picks, tables_of
 from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, InputKind, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
@@ -24,15 +24,21 @@ def files_written(writes: FileOutput) -> Described:
 
 
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
-    """The table, or each table that a query names."""
-    query = database.query if isinstance(database, SqlInput) else None
-    tables = [database.table] if database.table is not None else tables_of(query or "", database.url)
+    """The table, or each table that a query names; none for a table that is not of this database."""
+    if isinstance(database, SqlInput) and database.table is None:
+        tables = tables_of(database.query or "", database.url)
+    else:
+        tables = [] if reads_beyond(database) else [database.table or ""]
     return [table_of(jdbc_dataset(database.url, table)) for table in tables]
 
 
-def reads_unnamed(reads: InputKind) -> bool:
-    """Whether a query may read more than the tables that it names, as through a table function."""
-    return isinstance(reads, SqlInput) and reads.query is not None and not names_all_sources(reads.query, reads.url)
+def reads_beyond(reads: InputKind | SqlOutput) -> bool:
+    """Whether a query may read more than the tables of its database that it names, or a table is not one of them."""
+    if not isinstance(reads, SqlInput):
+        return False
+    if reads.table is not None:
+        return not is_of_database(reads.table, reads.url)
+    return not names_all_sources(reads.query or "", reads.url)
 
 
 def api(call: HttpCall) -> Described:

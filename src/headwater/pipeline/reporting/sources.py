@@ -28,7 +28,7 @@ from headwater.pipeline.reporting.datasets import (
     files_read,
     files_written,
     has_columns_of_its_table,
-    reads_unnamed,
+    reads_beyond,
 )
 from headwater.pipeline.reporting.merged_outputs import merged_output
 from headwater.pipeline.reporting.tables import described_table
@@ -120,8 +120,8 @@ class Datasets:
 
     def gaps(self) -> list[str]:
         """A text for each input that may read more than the datasets known of it."""
-        unnamed = (one.name for one in self.spec.inputs.values() if reads_unnamed(one.reads))
-        return [f"the query of {name} may read something that it does not name" for name in unnamed]
+        beyond = (one.name for one in self.spec.inputs.values() if reads_beyond(one.reads))
+        return [f"{name} may read more than the tables of its database that it names" for name in beyond]
 
     def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
         """For a group name of topics or files, the members that have the column; otherwise the dataset itself."""
