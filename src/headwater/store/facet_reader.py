@@ -283,17 +283,17 @@ class FacetReader(Bounded):
         is_after = f" AND ({end}_us, {end}_digest, direction, content) > (?, ?, ?, ?) AND content <> ?"
         return self._first_report(dataset, part, end, is_after, (*_position(former), former.content))
 
-    def shape_reports_after(self, dataset: DatasetId, moments: Iterable[Moment]) -> Iterator[ShapeChange]:
+    def shape_reports_after(self, dataset: DatasetId, moments: Sequence[Moment]) -> list[ShapeChange]:
         """For each moment, the first schema and the first version that runs reported after it, also if repeated."""
+        found: list[ShapeChange] = []
         for (stamp, is_written), part in product(moments, SHAPE_PARTS):
             behind = (*stamp, "output" if is_written else "input")
-            after = (
+            first = (
                 self._first_report(dataset, part, end, f" AND ({end}_us, {end}_digest, direction) > (?, ?, ?)", behind)
                 for end in _ENDS
             )
-            found = min((each for each in after if each is not None), key=_position, default=None)
-            if found is not None:
-                yield found
+            found += sorted((each for each in first if each is not None), key=_position)[:1]
+        return found
 
     def _first_report(
         self, dataset: DatasetId, part: ShapePart, end: str, condition: str = "", values: Sequence[object] = ()

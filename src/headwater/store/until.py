@@ -269,6 +269,12 @@ class ReaderUntil(Reader):
             former[each.name] = each.content
         return changes
 
+    def shape_reports_after(self, dataset: DatasetId, moments: Sequence[Moment]) -> list[ShapeChange]:
+        """As of then: the first ones in rows, and the first ones of runs folded again."""
+        memory = self._memory_for(dataset)
+        from_memory = memory.shape_reports_after(dataset, moments) if memory else []
+        return super().shape_reports_after(dataset, moments) + from_memory
+
     def another_log(self, another_reader: AnotherReader, namespace: str | None = None) -> Callable[[], LogUntil]:
         """Opens a reader of the log as of then for another thread; the namespace is one that will be asked about."""
         moved = _Moved() if namespace is None else self._moved(namespace)

@@ -93,6 +93,24 @@ def test_a_schema_that_runs_report_again_after_another_was_declared_is_a_version
 
     assert [each["createdAt"][17:19] for each in versions] == ["03", "02", "01"]
     assert versions[0]["version"] == get(client, f"{LAKE}/t")["currentVersion"]
+    post(client, written("w3", 9, schema=schema("a")))  # now, w3 has events on both sides of the time below
+    assert get(client, f"{LAKE}/t/versions?asOf=2026-05-22T14:23:05Z")["versions"] == versions
+
+
+def test_a_schema_that_a_running_job_reports_again_is_a_version_again_as_of_a_time_between_its_reports(
+    client: TestClient,
+) -> None:
+    def reports(kind: str, second: int) -> Body:
+        return run_event("stream", kind, second, outputs=[dataset("t", schema=schema("a"))])
+
+    post(client, reports("START", 1), declared(2, schema=schema("b")), reports("RUNNING", 3))
+    then = listed(client)
+    post(client, reports("RUNNING", 9))
+
+    versions = ids(get(client, f"{LAKE}/t/versions?asOf=2026-05-22T14:23:05Z")["versions"])
+
+    assert len(then) == 3
+    assert versions[::-1] == then
 
 
 def test_a_late_report_changes_the_version_that_a_run_met_though_runs_reported_it_before(client: TestClient) -> None:

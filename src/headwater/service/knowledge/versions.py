@@ -302,14 +302,15 @@ def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredSh
     return sorted(changes, key=_order)
 
 
-def _reports_after(knowledge: Knowledge, member: DatasetId, moments: Collection[Moment]) -> Iterator[ShapeChange]:
+def _reports_after(knowledge: Knowledge, member: DatasetId, moments: Collection[Moment]) -> list[ShapeChange]:
     """At least the first reports after each moment."""
     if len(moments) <= _FEW_MOMENTS:
-        yield from knowledge.store.shape_reports_after(member, sorted(moments))
-        return
-    for part in SHAPE_PARTS:
-        for each in knowledge.store.facet_reports(member, [part]):
-            yield ShapeChange(each.stamp, each.run_id, each.direction, member, part, each.content)
+        return knowledge.store.shape_reports_after(member, sorted(moments))
+    return [
+        ShapeChange(each.stamp, each.run_id, each.direction, member, part, each.content)
+        for part in SHAPE_PARTS
+        for each in knowledge.store.facet_reports(member, [part])
+    ]
 
 
 def _when(change: _Change | DeclaredShape) -> tuple[Stamp, bool]:
