@@ -213,17 +213,6 @@ class FacetReader(Bounded):
         values = (*dataset, name, time_us, time_us, digest, "output" if is_written else "input")
         return max((_stamped(row) for row in self._fact_rows(newest, 2 * values)), default=None)
 
-    def first_shape(self, dataset: DatasetId) -> Moment | None:
-        """When runs first reported a schema or version."""
-        first = " UNION ALL ".join(
-            f"SELECT * FROM (SELECT first_us, first_digest, direction FROM telling "
-            f"WHERE dataset = {NAME} AND facet = '{part}'{self._early('first')} "
-            f"ORDER BY first_us, first_digest, direction LIMIT 1) AS {part}"
-            for part in SHAPE_PARTS
-        )
-        rows = self._fact_rows(first, 2 * (*dataset, *self._bound))
-        return min((Moment(Stamp(*row[:2]), row[2] == "output") for row in rows), default=None)
-
     def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """All values of these facets, which are among `KEPT_FACETS`, that runs reported, in no order.
 

@@ -230,13 +230,6 @@ class ReaderUntil(Reader):
         known = super().facet_at(dataset, name, until), from_memory
         return max((each for each in known if each is not None), default=None)
 
-    def first_shape(self, dataset: DatasetId) -> Moment | None:
-        """As of then; see `facet_at`."""
-        memory = self._memory_for(dataset)
-        from_memory = memory.first_shape(dataset) if memory else None
-        known = super().first_shape(dataset), from_memory
-        return min((each for each in known if each is not None), default=None)
-
     def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then. A row's end that is old enough holds, whichever run reported it."""
         memory = self._memory_for(dataset)

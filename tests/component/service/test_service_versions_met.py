@@ -47,12 +47,24 @@ def met(client: TestClient, run: str, as_of: str = "") -> list[str]:
     return ids([each["datasetVersionId"] for side in ("input", "output") for each in shown[f"{side}DatasetVersions"]])
 
 
-def test_a_run_from_before_any_schema_was_reported_met_the_first_known_version(client: TestClient) -> None:
-    post(client, read("early", 1), written("w", 2, schema=schema("a")), written("w2", 3, schema=schema("b")))
+def test_a_run_from_before_any_schema_was_reported_met_a_version_without_one_then_and_now(client: TestClient) -> None:
+    post(client, read("early", 1))
+    then = met(client, "early")
+    before = listed(client)
 
-    first, _ = listed(client)
+    post(client, written("w", 2, schema=schema("a")), written("w2", 3, schema=schema("b")))
 
-    assert met(client, "early") == [first]
+    versions = get(client, f"{LAKE}/t/versions")["versions"]
+    assert [[field["name"] for field in each["fields"]] for each in versions] == [["b"], ["a"], []]
+    assert versions[-1]["createdAt"][17:19] == "01"
+    assert then == before == ids(versions[2:]) == met(client, "early")
+    assert then == [each["version"] for each in get(client, f"{LAKE}/t/versions?asOf=2026-05-22T14:23:01Z")["versions"]]
+
+
+def test_a_schema_that_a_run_reports_after_its_start_makes_one_version(client: TestClient) -> None:
+    post(client, run_event("w", "START", 1, outputs=[dataset("t")]), written("w", 2, schema=schema("a")))
+
+    assert met(client, "w") == listed(client)
 
 
 def test_a_run_met_the_version_of_its_own_report_if_another_run_changed_the_dataset_since(client: TestClient) -> None:

@@ -5,8 +5,9 @@ and whenever it is computed, and a late event falls into place.
 """
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, takewhile
 from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -150,7 +151,7 @@ def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[S
     """The shape that a run met which last reported the dataset at that time.
 
     That is the shape then, unless the run itself reported another (`own`): then it is the shape as of its last report.
-    Before anything was reported, it is the first shape known. So it is always one of `dataset_versions`.
+    So it is always one of `dataset_versions`.
     """
     graph = knowledge.graph
     if not any(graph.digest_of(name, part) or _was_declared(graph, name) for part in SHAPE_PARTS):
@@ -159,8 +160,6 @@ def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[S
     of_any = graph.semantic_digests.of_any
     if any(of_any(report.content) != of_any(getattr(shape, part)) for part, report in own.items()):
         shape = _shape_by(knowledge, name, max(map(Moment.of, own.values())))
-    if shape == Shape() and (first := _first_known(knowledge, name)) is not None:
-        return _shape_by(knowledge, name, first)
     return shape
 
 
@@ -188,17 +187,6 @@ def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, until: 
     return max(reports).content if reports else None
 
 
-def _first_known(knowledge: Knowledge, name: DatasetId) -> Moment | None:
-    """When a schema or version of the dataset was first reported."""
-    members = knowledge.graph.members(name)
-    reported = [found for member in members if (found := knowledge.store.first_shape(member)) is not None]
-    reported += [Moment.of(change.report) for change in _declared_by_jobs(knowledge.graph, name)]
-    for member in members:
-        declared = (shape for shape in knowledge.store.declared_shapes(member) if shape.schema or shape.version)
-        reported += [Moment(shape.stamp, False) for shape in islice(declared, 1)]
-    return min(reported, default=None)
-
-
 class _Change(NamedTuple):
     report: Stamped
     name: ShapePart
@@ -209,7 +197,8 @@ class _Change(NamedTuple):
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
     """The versions of a dataset, oldest first; neighbours differ in content. A stream makes one with each commit.
 
-    An event that reads and writes the same dataset may report two.
+    An event that reads and writes the same dataset may report two. The first has no shape if a run met the dataset
+    before any was reported.
     """
     shape, latest = Shape(), _LatestReports()
     is_known = False
@@ -219,10 +208,37 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
         if shape != before and _semantic_digests(knowledge.graph, shape) != _semantic_digests(knowledge.graph, before):
             reported_by = next((change.reported_by for change in changes if isinstance(change, _Change)), None)
             declared_by = None if reported_by is not None else (stamp.digest, changes[0].dataset)
+            if not is_known and _was_met_before(knowledge, name, stamp.time_us):
+                yield DatasetVersion(Shape(), knowledge.seen(name).first_us, None)
             is_known = True
             yield DatasetVersion(shape, stamp.time_us, reported_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
+
+
+def _was_met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> bool:
+    """Whether there is a run that last read or wrote the dataset before that time."""
+    graph = knowledge.graph
+    if knowledge.seen(name).first_us >= time_us:
+        return False
+    jobs, members = graph.readers(name) | graph.writers(name), frozenset(graph.members(name))
+    return any(time < time_us for run in _begun_before(knowledge, jobs, time_us) for time in _last_us(run, members))
+
+
+def _begun_before(knowledge: Knowledge, jobs: Iterable[JobId], time_us: int) -> Iterator[Run]:
+    for job in jobs:
+        oldest_first = (knowledge.graph.runs.get(run_id) for run_id in reversed(knowledge.activity(job).runs))
+        with_events = (run for run in oldest_first if run is not None and run.times is not None)
+        yield from takewhile(lambda run: run.times is None or run.times.seen.first_us < time_us, with_events)
+
+
+def _last_us(run: Run, names: AbstractSet[DatasetId]) -> Iterable[int]:
+    """When a run last read the dataset with these names, and when it last wrote it."""
+    last_us: dict[Direction, int] = {}
+    for (direction, name), seen in run.observed.items():
+        if name in names:
+            last_us[direction] = max(last_us.get(direction, seen.last_us), seen.last_us)
+    return last_us.values()
 
 
 def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, int | None]:
