@@ -136,6 +136,21 @@ def test_a_late_report_changes_the_version_that_a_run_met_though_runs_reported_i
     assert shown == listed(client)[1:]
 
 
+def test_a_late_report_changes_the_version_that_the_latest_run_as_of_a_time_met(client: TestClient) -> None:
+    def shown() -> str:
+        graph = get(client, "/api/v1/lineage?nodeId=job:etl:read&asOf=2026-05-22T14:23:05Z")["graph"]
+        (run,) = (node["data"]["latestRun"] for node in graph if node["id"] == "job:etl:read")
+        version: str = run["inputDatasetVersions"][0]["datasetVersionId"]["version"]
+        return version
+
+    post(client, read("r", 5, version=version(1)), read("later", 7, version=version(2)))
+    before = shown()
+
+    post(client, written("late", 1, schema=schema("a")))
+
+    assert before != shown() == listed(client)[1]
+
+
 SHAPES = st.fixed_dictionaries(
     {}, optional={"schema": st.sampled_from("abc").map(schema), "version": st.integers(1, 3).map(version)}
 )

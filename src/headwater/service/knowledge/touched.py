@@ -77,7 +77,8 @@ def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
 
 def _may_reshape(graph: Graph, fact: FacetReport) -> bool:
     newest = graph.facets_of(fact.dataset).get(fact.name)
-    return newest is None or newest.content != fact.content or fact.first < newest.stamp
+    # The same stamp: a past may already have what it learns, through the graph of now.
+    return newest is None or newest.content != fact.content or fact.first <= newest.stamp
 
 
 def unused_of(graph: Graph, mentions: Mentions) -> list[DatasetId]:
