@@ -24,6 +24,7 @@ from headwater.model.facts import (
     INFERRED_RANK,
     RETAINED_FACETS,
     RETAINED_RUN_FACETS,
+    SHAPE_PARTS,
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
@@ -169,8 +170,9 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
     for slot, facets_of_slot in slots:
         for name, content, with_sources in contents_of(facets_of_slot):
             yield content
-            yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
-            if name in RETAINED_FACETS:
+            observed = ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
+            yield observed
+            if name in RETAINED_FACETS and (observed.is_of_dataset or name not in SHAPE_PARTS):
                 times = event.stamp, event.stamp
                 yield FacetReport(event.run_id, direction, dataset.id, name, content.digest, *times)
             if slot == "facets" and name in STRENGTH and with_sources:

@@ -48,7 +48,7 @@ SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
 """Facets that define a version of a dataset."""
 
 RETAINED_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
-"""Dataset facets of which every report is retained, not only a run's last."""
+"""Dataset facets of which every report is retained, not only a run's last; `SHAPE_PARTS` only of the dataset itself."""
 RETAINED_RUN_FACETS: frozenset[str] = frozenset({"test"})
 """The same for run facets: each report may concern other tests."""
 Evidence = Literal["symlinks", "rename"]

@@ -151,6 +151,17 @@ def test_a_late_report_changes_the_version_that_the_latest_run_as_of_a_time_met(
     assert before != shown() == listed(client)[1]
 
 
+def test_a_schema_of_a_single_write_makes_no_version_of_the_dataset(client: TestClient) -> None:
+    table = {**dataset("t", schema=schema("a")), "outputFacets": {"schema": schema("b"), "version": version(1)}}
+    post(client, run_event("w", "COMPLETE", 1, outputs=[table]))
+
+    (only,) = get(client, f"{LAKE}/t/versions")["versions"]
+
+    assert [field["name"] for field in only["fields"]] == ["a"]
+    assert only["version"] == get(client, f"{LAKE}/t")["currentVersion"]
+    assert met(client, "w") == [only["version"]]
+
+
 SHAPES = st.fixed_dictionaries(
     {}, optional={"schema": st.sampled_from("abc").map(schema), "version": st.integers(1, 3).map(version)}
 )
