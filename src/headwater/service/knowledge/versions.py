@@ -7,7 +7,7 @@ and whenever it is computed, and a late event falls into place.
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import chain, groupby, takewhile
+from itertools import chain, groupby
 from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -15,6 +15,7 @@ import orjson
 
 from headwater.errors import NotFoundError
 from headwater.graph.declared import dataset_of, references
+from headwater.graph.ends import ends_of, reported_ends
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run, RunEnd
 from headwater.model.events import Direction, Stamp
@@ -221,23 +222,34 @@ def _was_met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> bool
     graph = knowledge.graph
     if knowledge.seen(name).first_us >= time_us:
         return False
-    jobs, members = graph.readers(name) | graph.writers(name), frozenset(graph.members(name))
-    return any(time < time_us for run in _begun_before(knowledge, jobs, time_us) for time in _last_us(run, members))
+    names = frozenset(graph.members(name))
+    for job in graph.readers(name) | graph.writers(name):
+        of_job = [(side, each) for side, each in reported_ends(graph, job) if side == "input"]
+        for run_id in _begun_before(knowledge, job, time_us):
+            if any(last_us < time_us for last_us in _last_us(graph, run_id, of_job, names)):
+                return True
+    return False
 
 
-def _begun_before(knowledge: Knowledge, jobs: Iterable[JobId], time_us: int) -> Iterator[Run]:
-    for job in jobs:
-        oldest_first = (knowledge.graph.runs.get(run_id) for run_id in reversed(knowledge.activity(job).runs))
-        with_events = (run for run in oldest_first if run is not None and run.times is not None)
-        yield from takewhile(lambda run: run.times is None or run.times.seen.first_us < time_us, with_events)
+def _begun_before(knowledge: Knowledge, job: JobId, time_us: int) -> Iterator[str]:
+    """The job's runs with events of their own and the first before that time."""
+    for run_id in reversed(knowledge.activity(job).runs):
+        run = knowledge.graph.runs.get(run_id)
+        if run is not None and run.times is not None:
+            if run.times.seen.first_us >= time_us:
+                return  # as are those after it
+            yield run_id
 
 
-def _last_us(run: Run, names: AbstractSet[DatasetId]) -> Iterable[int]:
-    """When a run last read the dataset with these names, and when it last wrote it."""
-    last_us: dict[Direction, int] = {}
-    for (direction, name), seen in run.observed.items():
+def _last_us(graph: Graph, run_id: str, of_job: Collection[RunEnd], names: AbstractSet[DatasetId]) -> Iterable[int]:
+    """When a run last read the dataset with these names, and last wrote it; if others report that, when it began."""
+    run, last_us = graph.runs[run_id], dict[Direction, int]()
+    began_us = 0 if run.times is None else run.times.seen.first_us
+    for end in ends_of(graph, run_id, of_job):
+        direction, name = end
         if name in names:
-            last_us[direction] = max(last_us.get(direction, seen.last_us), seen.last_us)
+            seen_us = run.observed[end].last_us if end in run.observed else began_us
+            last_us[direction] = max(last_us.get(direction, seen_us), seen_us)
     return last_us.values()
 
 
