@@ -90,11 +90,14 @@ def test_search_finds_by_a_part_of_any_name_in_either_case(client: TestClient) -
 
 
 def test_search_can_sort_by_time_newest_first(client: TestClient) -> None:
-    post(client, *(run_event(name, "START", second, job=job(name)) for second, name in enumerate(("b", "c", "a"))))
+    post(
+        client,
+        *(run_event(name, "START", second, job=job(name)) for second, name in enumerate(("job_b", "job_c", "job_a"))),
+    )
 
-    hits = get(client, "/api/v1/search?q=&sort=UPDATE_AT")["results"]
+    hits = get(client, "/api/v1/search?q=job_&sort=UPDATE_AT")["results"]
 
-    assert [hit["name"] for hit in hits] == ["a", "c", "b"]
+    assert [hit["name"] for hit in hits] == ["job_a", "job_c", "job_b"]
 
 
 @pytest.mark.parametrize("sort", ["NAME", "UPDATE_AT"])
@@ -117,7 +120,7 @@ def test_search_finds_what_was_last_heard_of_from_a_day_on_and_before_another(
     }
     post(client, *(event(eventTime=at, run={"runId": name}, job=job(name)) for name, at in times.items()))
 
-    found = get(client, f"/api/v1/search?q=&sort={sort}&{bounds}")
+    found = get(client, f"/api/v1/search?q=d&sort={sort}&{bounds}")
 
     assert {hit["name"] for hit in found["results"]} == expected
 
