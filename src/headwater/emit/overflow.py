@@ -79,7 +79,7 @@ class Overflow:
         self._number = 1
         """Of the current file: odd ones are written here, and `close` may write the even one before."""
         self._unfinished = 0
-        """How many files are left besides the current one: the worker has taken them and not finished."""
+        """How many files there are besides the current one: taken by the worker and unfinished, or ended by `close`."""
 
     @property
     def is_active(self) -> bool:

@@ -45,7 +45,7 @@ class _Moved(NamedTuple):
 class LogUntil(Reader):
     """A reader of the log as of a time, for another thread than a `ReaderUntil`; its facts are those of now."""
 
-    def __init__(self, another: Reader, until_us: int, moved: _Moved = _Moved()) -> None:  # noqa: B008  immutable
+    def __init__(self, another: Reader, until_us: int, moved: _Moved) -> None:
         """Read through another reader's connection; `moved` is for the namespace that is asked about."""
         super().__init__(another.connection, another.known_segments, until_us)
         self._moved = moved

@@ -194,8 +194,9 @@ def _rerouted(router: _Transform, topic: str) -> str | None:
     Source: `RegexRouter` of Kafka, `ByLogicalTableRouter` of Debezium
     """
     regex, replacement = (router.settings.get(setting, "") for setting in _ROUTED_BY[router.kind])
-    is_meant = matches(regex, topic)
-    return replaced_first(regex, replacement, topic) if is_meant else topic if is_meant is False else None
+    if (is_rerouted := matches(regex, topic)) is None:
+        return None
+    return replaced_first(regex, replacement, topic) if is_rerouted else topic
 
 
 def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:

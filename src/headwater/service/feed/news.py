@@ -24,6 +24,7 @@ from headwater.service.knowledge.activity import known_run
 
 _SCHEMA: Final = "schema"
 EdgeKind = Direction | Literal["feeds"]
+DatasetEdge = tuple[JobId, Direction, DatasetId]
 Edge = tuple[JobId, EdgeKind, DatasetId | JobId]
 """A job, and a dataset that it reads or writes, or a job that it feeds directly."""
 
@@ -168,7 +169,7 @@ def _new_edges(
             yield job, direction, graph.shown(end)
 
 
-def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[tuple[JobId, Direction, DatasetId]]:
+def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[DatasetEdge]:
     jobs = [job for job in declared if isinstance(job, JobId) and job in graph.jobs]
-    read: set[tuple[JobId, Direction, DatasetId]] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
+    read: set[DatasetEdge] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
     return read | {(job, "output", name) for job in jobs for name in graph.writes(job)}
