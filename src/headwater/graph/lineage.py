@@ -122,6 +122,17 @@ class Graph(Growth):
         newest = self.facets_of(name).get(facet)
         return None if newest is None else newest.content
 
+    def is_settled_since(self, name: DatasetId, facet: str, time_us: int) -> bool:
+        """Whether the newest content of a dataset facet was reported by that time, and no other content since then.
+
+        In microseconds since 1970. False for a dataset with several names, or one that was ever declared.
+        """
+        dataset = self.datasets.get(name)
+        newest = None if dataset is None else dataset.facets.get(facet)
+        if dataset is None or newest is None or dataset.was_declared or not self.identities.is_alone(name):
+            return False
+        return dataset.unchanged_since.get(facet, newest.stamp.time_us) <= time_us
+
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """The digest of the newest content of each of a job's facets."""
         return {name: newest.content for name, newest in self.jobs[job].facets.items()}

@@ -73,6 +73,13 @@ class CutFacets(Graph):
             return super().digest_of(name, facet)
         return record.dataset.facets[facet].content
 
+    def is_settled_since(self, name: DatasetId, facet: str, time_us: int) -> bool:
+        """As in `Graph`."""
+        record, again = self._simple_record(name), self.again.datasets.get(name)
+        if record is None or record.dataset.was_declared or (again is not None and again.was_declared):
+            return False
+        return facet in record.dataset.facets and _is_unchanged_since(time_us, record.dataset, record.again, facet)
+
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """As in `Graph`."""
         known = self.now.jobs.get(job)

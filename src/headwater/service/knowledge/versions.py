@@ -174,14 +174,19 @@ def _shape_by(knowledge: Knowledge, name: DatasetId, until: Moment) -> Shape:
 
 
 def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, until: Moment) -> bytes | None:
-    members = knowledge.graph.members(name)
+    members, was_declared = knowledge.graph.members(name), _was_declared(knowledge.graph, name)
+    newest = knowledge.graph.digest_of(name, part)
+    if newest is None and not was_declared:
+        return None
+    if knowledge.graph.is_settled_since(name, part, until.stamp.time_us):
+        return newest
     reports = [found for member in members if (found := knowledge.store.facet_at(member, part, until)) is not None]
     reports += [
         change.report
         for change in _declared_by_jobs(knowledge.graph, name)
         if change.name == part and Moment.of(change.report) <= until
     ]
-    for member in members:
+    for member in members if was_declared else ():
         declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp <= until.stamp]
         content = declared and getattr(declared[-1], part)
         reports += [Stamped(declared[-1].stamp, False, content)] if content else []
