@@ -54,7 +54,8 @@ class Tallied(Generic[NodeT, TallyT]):
         self._times_then: Mapping[str, Seen] | None = None
         self._known: dict[NodeT, TallyT] = {}
         self._touched: dict[NodeT, None] = {}
-        self._begin: Callable[[], Iterator[None]] | None = None
+        self._others: Self | None = None
+        """Of a past: the current tallies, until they are copied."""
         self._beginning: Iterator[None] | None = None
         self._namespaces: Spans[NodeT] = Spans()
         self._by_first_event: Ordered[tuple[int, NodeT]] = Ordered()
@@ -68,22 +69,25 @@ class Tallied(Generic[NodeT, TallyT]):
 
     def begin_with(self, others: Self, then: FromNow[NodeT]) -> None:
         """When first asked, start from a copy of `others`, and count only nodes that changed since then."""
-        self._then = then
-        self._begin = lambda: self._begun(others, then)
+        self._then, self._others = then, others
 
     def _begun(self, others: Self, then: FromNow[NodeT]) -> Iterator[None]:
         yield from others.catch_up()
         self._take_over(others)
-        order = others._last_new.items()
-        later, unknown_from = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
-        news = [node for _, node in order[later:unknown_from]]
-        perhaps = list(dict.fromkeys(chain((node for _, node in order[unknown_from:]), then.indirectly_changed())))
+        news, perhaps = others._changed_since(then)
         for group in groups(news, _MANY):
             self.touch(node for node in group if not self._is_left_out(node, then))
             yield
         for group in groups(perhaps, _SLICE):
             self.touch(node for node in group if self._may_differ(node, then))
             yield
+
+    def _changed_since(self, then: FromNow[NodeT]) -> tuple[list[NodeT], list[NodeT]]:
+        """The nodes that changed or appeared since, and those of which that is not known, or that may not exist now."""
+        order = self._last_new.items()
+        later, unknown_from = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
+        news = [node for _, node in order[later:unknown_from]]
+        return news, list(dict.fromkeys(chain((node for _, node in order[unknown_from:]), then.indirectly_changed())))
 
     def _is_left_out(self, node: NodeT, then: FromNow[NodeT]) -> bool:
         """Remove a node that has no event by then; one that is also indirectly changed is counted again later."""
@@ -116,8 +120,8 @@ class Tallied(Generic[NodeT, TallyT]):
 
     def catch_up(self) -> Iterator[None]:
         """Count the marked nodes, some with each step."""
-        while self._begin is not None:
-            self._go_on_beginning(self._begin)
+        while self._others is not None and self._then is not None:
+            self._go_on_beginning(self._others, self._then)
             yield
         while self._touched:
             for _ in range(min(_SLICE, len(self._touched))):
@@ -165,13 +169,13 @@ class Tallied(Generic[NodeT, TallyT]):
                     times[node.namespace] = Seen(seen.first_us, max(seen.last_us, mentioned_us))
         return times, next(runs, None) is None
 
-    def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:
+    def _go_on_beginning(self, others: Self, then: FromNow[NodeT]) -> None:
         """Advance the initial copy by a step; concurrent readers share it."""
-        self._beginning = self._beginning or begin()
+        self._beginning = self._beginning or self._begun(others, then)
         try:
             next(self._beginning)
         except StopIteration:
-            self._begin = self._beginning = None
+            self._others = self._beginning = None
         except HeadwaterError:  # the store does not answer: the next reader starts over
             self._beginning = None
             raise

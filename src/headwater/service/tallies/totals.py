@@ -1,9 +1,10 @@
 """The totals over all jobs and all datasets: counts, orders, namespaces, sources."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator
-from itertools import islice
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final, Generic, Self
 
@@ -13,6 +14,8 @@ from headwater.service.tallies.ordered import Membership, Ordered, Spans
 from headwater.service.tallies.tallied import FromNow, NodeT, Tallied
 from headwater.service.tallies.tally import DatasetTally, JobTally, Source
 
+_FEW: Final = 256
+"""If more jobs may differ from the current ones, all of a past are counted, once for all answers."""
 _RUNS: Final = 300
 """Runs examined, from the last one back, for the newest jobs: a few milliseconds' work; then all jobs are examined."""
 
@@ -22,9 +25,16 @@ class JobTallies(Tallied[JobId, JobTally]):
 
     def __init__(self, look: Callable[[JobId], JobTally | None]) -> None:
         super().__init__(look)
+        self._first_page: tuple[int, Nodes[JobId]] | None = None
+        """Of a past: as many of its newest jobs as were asked for, until an event touched any."""
         self._edges = 0
         self._newest: Ordered[tuple[int, JobId]] = Ordered()
         self._newest_in: dict[str, Ordered[tuple[int, JobId]]] = defaultdict(Ordered)
+
+    def touch(self, nodes: Iterable[JobId]) -> None:
+        """As in `Tallied`."""
+        super().touch(nodes)
+        self._first_page = None
 
     def _take_over(self, others: Self) -> None:
         super()._take_over(others)
@@ -54,11 +64,57 @@ class JobTallies(Tallied[JobId, JobTally]):
 
     def newest(self, most: int | None, namespace: str | None = None) -> "Generator[None, None, Nodes[JobId]]":
         """As `newest_first`, with some of the work in each step; only the first `most` jobs may be read."""
+        if most is not None and namespace is None:
+            page = yield from self._page_without_copy(most)
+            if page is not None:
+                return page
         yield from self.catch_up()
         if most is not None and self._then is not None and self._found_newest(most, self._then, namespace):
-            return Nodes(self._order(namespace), self._count_newer(self._then.until_us, namespace))
+            return Nodes(self._order(namespace).items(), self._count_newer(self._then.until_us, namespace))
         yield from self.catch_up_times(namespace)
         return self.newest_first(namespace)
+
+    def _page_without_copy(self, most: int) -> "Generator[None, None, Nodes[JobId] | None]":
+        """The newest jobs of a past, if few jobs changed since: without a copy of the current tallies of all jobs."""
+        if self._first_page is None or self._first_page[0] < most:
+            others, then = self._others, self._then
+            if others is None or then is None or self._beginning is not None or self._touched:
+                return None
+            page = yield from self._counted_anew(others, then, most)
+            if page is None or self._touched:  # meanwhile
+                return None
+            self._first_page = most, page
+        return self._first_page[1]
+
+    def _counted_anew(
+        self, others: Self, then: FromNow[JobId], most: int
+    ) -> "Generator[None, None, Nodes[JobId] | None]":
+        """The newest jobs as of `then`; only those that may differ from `others` are counted. None: they are many."""
+        yield from others.catch_up()
+        begin, order = others._count_newer(then.until_us, None), others._newest.copy().items()
+        count = bisect_right(others._by_first_event.items(), then.until_us, key=itemgetter(0))
+        news, perhaps = others._changed_since(then)
+        known = {job: others._known.get(job) for job in chain(news, perhaps)}
+        news = [job for job in news if (tally := known[job]) is None or tally.seen.first_us <= then.until_us]
+        if len(news) + len(perhaps) > _FEW:
+            return None
+        tallies: dict[JobId, JobTally | None] = {}
+        for job in chain(news, (job for job in perhaps if others._may_differ(job, then))):
+            if job not in tallies:
+                tallies[job] = self._look(job)
+                yield
+        counted = [tally for job in tallies if (tally := known[job]) is not None and tally.is_shown]
+        count -= sum(tally.seen.first_us <= then.until_us for tally in counted)
+        count += sum(tally is not None and tally.is_shown for tally in tallies.values())
+        page = _Page([each for each in order[begin : begin + most + len(tallies)] if each[1] not in tallies], tallies)
+        runs = then.runs_backwards()
+        for last_us, mentions in islice(runs, _RUNS):
+            if page.count_newer(last_us) >= most:
+                return Nodes(page.newest(most), total=count)
+            for job, _ in mentions:
+                if job not in page and (tally := others._known.get(job)) and tally.seen.last_us > then.until_us:
+                    page.place(job, self._look(job))
+        return Nodes(page.newest(most), total=count) if next(runs, None) is None else None
 
     def _found_newest(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
         """Find the last events of the `most` newest jobs; returns whether the latest runs sufficed."""
@@ -81,7 +137,7 @@ class JobTallies(Tallied[JobId, JobTally]):
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
         """The jobs of a namespace, or all, latest event first, without deleted ones."""
         self._catch_up_times_now(namespace)
-        return Nodes(self._order(namespace))
+        return Nodes(self._order(namespace).items())
 
 
 class DatasetTallies(Tallied[DatasetId, DatasetTally]):
@@ -137,12 +193,12 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
     def by_name(self, namespace: str) -> "Nodes[DatasetId]":
         """The datasets whose shown name is in this namespace, without deleted ones."""
         self._catch_up_now()
-        return Nodes(self._in.get(namespace, Ordered()))
+        return Nodes(self._in.get(namespace, Ordered()).items())
 
     def by_namespace(self) -> "Iterator[tuple[str, Nodes[DatasetId]]]":
         """Each namespace with the datasets whose shown name is in it, both by name, without deleted ones."""
         self._catch_up_now()
-        return ((namespace, Nodes(self._in[namespace])) for namespace in sorted(self._in))
+        return ((namespace, Nodes(self._in[namespace].items())) for namespace in sorted(self._in))
 
     def sources(self) -> Iterator[tuple[Source, Seen]]:
         """The sources of datasets with their times; of several URIs, the first in order."""
@@ -152,16 +208,48 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
             yield Source(name, min(addresses, default="")), seen
 
 
+class _Page:
+    """The newest jobs as of a time: those whose last events are known, and others once they are placed among them."""
+
+    def __init__(self, settled: Sequence[tuple[int, JobId]], others: Mapping[JobId, JobTally | None]) -> None:
+        """Begin with jobs in order, each behind the negative time of its last event, and with the `others` to place."""
+        self._settled = settled
+        self._placed: list[tuple[int, JobId]] = []
+        self._jobs = {job for _, job in settled}
+        for job, tally in others.items():
+            self.place(job, tally)
+
+    def __contains__(self, job: JobId) -> bool:
+        """Whether the job's place is known."""
+        return job in self._jobs
+
+    def place(self, job: JobId, tally: JobTally | None) -> None:
+        """Put a job in its place, unless it is deleted or did not exist."""
+        self._jobs.add(job)
+        if tally is not None and tally.is_shown:
+            insort(self._placed, (-tally.seen.last_us, job))
+
+    def count_newer(self, time_us: int) -> int:
+        """The number of jobs in their places with an event after that time."""
+        return sum(bisect_left(order, -time_us, key=itemgetter(0)) for order in (self._settled, self._placed))
+
+    def newest(self, most: int) -> list[tuple[int, JobId]]:
+        """So many jobs, in order."""
+        return [*islice(merge(self._settled, self._placed), most)]
+
+
 class Nodes(Generic[NodeT]):
     """An order of nodes, for paging; the first `unplaced` ones are not yet in their place, and are skipped."""
 
-    def __init__(self, order: Ordered[Any], unplaced: int = 0) -> None:
-        self._order = order.items()
+    def __init__(self, order: Sequence[tuple[Any, NodeT]], unplaced: int = 0, total: int | None = None) -> None:
+        """Page through `order`, which are the first of `total` nodes."""
+        self._order: Sequence[tuple[Any, NodeT]] = order
         self._unplaced = unplaced
+        self._total = len(order) if total is None else total
 
     def __len__(self) -> int:
         """The number of nodes, including unplaced ones."""
-        return len(self._order)
+        return self._total
 
     def page(self, limit: int | None, offset: int = 0) -> list[NodeT]:
         """A page of nodes; without a limit, all the rest."""
