@@ -311,6 +311,11 @@ class Identities:
             name = parent
         return name
 
+    @property
+    def exceptions(self) -> Mapping[DatasetId, Class]:
+        """The classes of the names that the three rules concern; never changed, but replaced."""
+        return self._exceptional()
+
     def _exceptional(self) -> dict[DatasetId, Class]:
         if self._exceptions is None:
             self._exceptions = self._worked_out()

@@ -41,12 +41,16 @@ class Graph(Growth):
         shown = self._shown.get(name)
         if shown is None:
             members = self.identities.members(name)
-            shown = min(members, key=self._showing_order)
+            shown = self.shown_among(members)
             self._shown.update(dict.fromkeys(members, shown))  # else each of many names would scan all of them
             if name not in members:
                 self._shown[name] = shown
                 self._spelt_otherwise.add(name)
         return shown
+
+    def shown_among(self, names: Iterable[DatasetId]) -> DatasetId:
+        """The name that is shown of a dataset that has these names."""
+        return min(names, key=self._showing_order)
 
     def _showing_order(self, name: DatasetId) -> tuple[bool, bool, DatasetId]:
         dataset = self.datasets.get(name)

@@ -1,33 +1,48 @@
 """What is new with an event: the state of its run, edges, and schemas."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from hypothesis import given
 
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Content
-from headwater.service.feed.news import News, noticing
-from tests.support.app import dataset, event, facet, schema
+from headwater.model.names import DatasetId
+from headwater.service.feed.news import Edge, News, noticing
+from tests.support.app import PRODUCER, dataset, event, facet, schema
+from tests.support.logs import logs
 
 
 def news_of(*events: dict[str, Any]) -> list[tuple[str | None, list[str], list[str]]]:
     """For each event: its run's state, the new edges as `from > to`, and the datasets with a new schema; by name."""
+    all_news = (news for _, _, news in _learning(json.dumps(each).encode() for each in events))
+    return [(news.state, [*map(_edge, news.edges)], [name.name for name in news.schemas]) for news in all_news]
+
+
+def _learning(events: Iterable[bytes]) -> Iterator[tuple[Graph, set[Edge], News]]:
+    """For each event: the graph with it, the edges before it, and its news."""
     bodies: dict[bytes, bytes] = {}
 
     def content(digest: bytes) -> Mapping[str, Any]:
         read: Mapping[str, Any] = json.loads(bodies[digest])
         return read
 
-    graph, all_news = Graph(content), list[News]()
-    for each in events:
-        all_facts = facts(parse_event(json.dumps(each).encode()))
+    graph = Graph(content)
+    for raw in events:
+        all_facts, before = facts(parse_event(raw)), _all_edges(graph)
         bodies.update((fact.digest, fact.body) for fact in all_facts if isinstance(fact, Content))
         news = noticing(graph, all_facts)
         graph.add_all(all_facts)
-        all_news.append(news())
-    return [(news.state, [*map(_edge, news.edges)], [name.name for name in news.schemas]) for news in all_news]
+        yield graph, before, news()
+
+
+def _all_edges(graph: Graph) -> set[Edge]:
+    edges: set[Edge] = {(job, "input", name) for job in graph.jobs for name in graph.reads(job)}
+    edges |= {(job, "output", name) for job in graph.jobs for name in graph.writes(job)}
+    return edges | {(job, "feeds", taker) for job, record in graph.jobs.items() for taker in record.feeds}
 
 
 def _edge(edge: tuple[Any, str, Any]) -> str:
@@ -59,6 +74,13 @@ def test_a_runs_state_and_its_new_edges_are_news() -> None:
     assert again == ("RUNNING", [], [])
 
 
+@given(logs)
+def test_the_new_edges_are_those_that_the_graph_did_not_have(log: list[bytes]) -> None:
+    for graph, before, news in _learning(log):
+        had = {(job, way, graph.shown(end) if isinstance(end, DatasetId) else end) for job, way, end in before}
+        assert {*news.edges} == _all_edges(graph) - had
+
+
 def test_a_schema_is_news_when_it_differs_from_the_newest() -> None:
     def writing(minute: int, *columns: str) -> dict[str, Any]:
         return event(eventTime=f"2026-05-22T14:{minute:02d}:00Z", outputs=[dataset("t", schema=schema(*columns))])
@@ -84,6 +106,56 @@ def test_an_edge_under_another_name_of_the_dataset_is_not_news() -> None:
     _, other_name = news_of(event(outputs=[dataset("t")]), event(outputs=[dataset("files/t", symlinks=names)]))
 
     assert other_name == ("RUNNING", [], [])
+
+
+def test_edges_to_a_dataset_are_news_when_another_jobs_event_tells_its_complete_name() -> None:
+    incomplete = {"namespace": "", "name": "ice.s.t"}
+    names = facet(identifiers=[{**incomplete, "type": "TABLE"}])
+    placing = event(run={"runId": "w"}, job={"namespace": "etl", "name": "w"}, outputs=[dataset("t", symlinks=names)])
+
+    all_news = news_of(event(inputs=[incomplete]), placing, placing, event(inputs=[incomplete]))
+
+    assert [edges for _, edges, _ in all_news] == [[], ["t > load", "w > t"], [], []]
+
+
+def test_an_edge_to_a_dataset_is_news_when_the_job_that_named_it_in_part_tells_its_complete_name() -> None:
+    incomplete = {"namespace": "", "name": "ice.s.t"}
+    names = facet(identifiers=[{**incomplete, "type": "TABLE"}])
+
+    _, placed = news_of(event(inputs=[incomplete]), event(inputs=[dataset("t", symlinks=names)]))
+
+    assert placed == ("RUNNING", ["t > load"], [])
+
+
+def test_edges_to_a_dataset_are_news_when_it_turns_out_to_be_another_than_the_one_that_was_shown() -> None:
+    failed = {"eventTime": "2026-05-22T14:24:11Z", "eventType": "FAIL"}
+    former = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "a"})
+    reading = event(run={"runId": "r"}, job={"namespace": "etl", "name": "r"}, inputs=[dataset("b")])
+    renaming = event(inputs=[dataset("a")], outputs=[dataset("b", lifecycleStateChange=former)])
+
+    all_news = news_of(reading, renaming, event(**failed), event(**failed))
+
+    assert [edges for _, edges, _ in all_news] == [["b > r"], ["a > load", "load > a"], ["load > b", "b > r"], []]
+
+
+def test_the_schema_of_a_dataset_is_not_news_when_the_dataset_only_gets_another_name() -> None:
+    names = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+    facets = {"schema": schema("x"), "symlinks": names}
+    declared = {"eventTime": "2026-05-22T14:25:11Z", "producer": PRODUCER, "dataset": dataset("declared/t", **facets)}
+
+    all_news = news_of(
+        event(outputs=[dataset("s.t", "hive", schema=schema("x"))]), event(outputs=[dataset("t", **facets)]), declared
+    )
+
+    assert [schemas for _, _, schemas in all_news] == [["s.t"], [], []]
+
+
+def test_data_that_a_run_handed_on_before_it_belonged_to_another_job_is_news_of_that_job() -> None:
+    own = _lineage("unknown", of_job={"type": "JOB"}, fed_by=_job("fetch"))
+
+    all_news = news_of(event(job=own), event(eventTime="2026-05-22T14:24:11Z", job=_job("real")))
+
+    assert [edges for _, edges, _ in all_news] == [["fetch > unknown"], ["fetch > real"]]
 
 
 def test_an_edge_of_a_declared_job_is_not_news_when_its_dataset_gets_another_name_or_is_declared_by_it() -> None:

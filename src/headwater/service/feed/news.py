@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
+from headwater.graph.identity import Class
 from headwater.graph.lineage import Graph
-from headwater.model import strict_json
+from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
-    Content,
     Declaration,
     DeclaredTimes,
+    Edit,
     Fact,
     JobFlow,
     Observation,
     ObservedFacet,
     RunOfJob,
     RunState,
+    Stamped,
 )
 from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
@@ -40,19 +42,19 @@ class News(NamedTuple):
 
 def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     """Take a snapshot before the facts are added; call the returned function afterwards for what is new."""
-    runs, observations, flows, declared, schemas = (
+    runs, observations, flows, nodes, schemas = (
         list[RunOfJob](),
         list[Observation](),
         list[Flow](),
-        list[JobId | DatasetId](),
-        set[DatasetId](),
+        set[JobId | DatasetId](),
+        dict[DatasetId, Stamped | None](),
     )
     for fact in facts:
         if isinstance(fact, Observation):
             observations.append(fact)
         elif isinstance(fact, ObservedFacet):
-            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact, facts):
-                schemas.add(fact.dataset)
+            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact):
+                schemas[fact.dataset] = _schema(graph, fact.dataset)
         elif isinstance(fact, RunOfJob):
             runs.append(fact)
         elif isinstance(fact, JobFlow):
@@ -60,25 +62,29 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         elif isinstance(fact, Declaration):
             flows.extend(graph.flows_reported_by(fact))
         elif isinstance(fact, DeclaredTimes):
-            declared.append(fact.node)
+            nodes.add(fact.node)
+            if isinstance(fact.node, DatasetId):
+                schemas[fact.node] = _schema(graph, fact.node)
+        elif isinstance(fact, Edit) and fact.what == APART:
+            nodes |= _jobs_naming(graph, _split(fact))
     jobs = [_job_of(graph, run) for run in runs]
     edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in observations}
     edges |= {edge for flow in flows for edge in _edges(flow, jobs)}
-    edges |= {
-        (job, *end) for job, run in zip(jobs, runs, strict=True) for end in _brought_along(graph, run.run_id, job)
-    }
-    candidates = {edge for edge in edges if edge[2] not in _ends(graph, *edge[:2])}
-    shown_before = {(job, direction): _shown_ends(graph, job, direction) for job, direction, _ in candidates}
-    had = _declared_edges(graph, declared)
-    was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
+    for job, run in zip(jobs, runs, strict=True):
+        edges |= {*_brought_along(graph, run.run_id, job)}
+        for renamed in graph.renamed_by(run.run_id):  # a rename that fails joins nothing
+            nodes |= _jobs_naming(graph, renamed)
+    added = {edge for edge in edges if edge[2] not in _ends(graph, *edge[:2])}
+    classes, had = graph.identities.exceptions, _edges_of(graph, nodes)
 
     def news() -> News:
         had_as_shown = {(job, direction, graph.shown(name)) for job, direction, name in had}
-        new = {*_new_edges(graph, candidates, shown_before)} | (_declared_edges(graph, declared) - had_as_shown)
-        changed = schemas | {name for name, schema in was.items() if _schema(graph, name) != schema}
+        new = {*_new_edges(graph, added, classes)} | _edges_of(graph, nodes)
         known = known_run(graph, runs[0].run_id) if runs else None
-        shown = {graph.shown(name) for name in changed}
-        return News(known and known.state, sorted(new), sorted(name for name in shown if name.is_complete))
+        reshaped = {graph.shown(name) for name in schemas if _has_other_schema(graph, name, schemas)}
+        return News(
+            known and known.state, sorted(new - had_as_shown), sorted(name for name in reshaped if name.is_complete)
+        )
 
     return news
 
@@ -89,32 +95,48 @@ def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
     return fact.job if run is None or run.of_job is None else run.of_job.merge(fact).job
 
 
-def _brought_along(graph: Graph, run_id: str, job: JobId) -> Iterable[tuple[Direction, DatasetId]]:
-    """What a run read and wrote before the event by which it becomes one of another job."""
+def _brought_along(graph: Graph, run_id: str, job: JobId) -> Iterator[Edge]:
+    """The edges that a run had before the event by which it becomes one of another job."""
     run = graph.runs.get(run_id)
-    return () if run is None or run.of_job is None or run.of_job.job == job else run.observed
+    if run is not None and run.of_job is not None and run.of_job.job != job:
+        yield from ((job, *end) for end in run.observed)
+        for flow in run.extras.flows if run.extras is not None else ():
+            yield from _edges(flow, (job,))
 
 
-def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
-    """Whether the fact changes the newest schema; fast if it repeats it, as nearly always.
-
-    `facts` are all facts of the event, including the facet's content.
-    """
-    known = graph.datasets.get(fact.dataset)
-    newest = None if known is None else known.facets.get(_SCHEMA)
-    if newest is not None and newest.content == fact.content:
-        return False
-    of_all = graph.facets_of(fact.dataset).get(_SCHEMA)
-    if of_all is None or fact.stamped <= of_all or of_all.content == fact.content:
-        return of_all is None
-    body = next(each.body for each in facts if isinstance(each, Content) and each.digest == fact.content)
-    return graph.semantic_digests.of(
-        fact.content, cast(Mapping[str, Any], strict_json.parse(body))
-    ) != graph.semantic_digests.of(of_all.content)
+def _split(fact: Edit) -> tuple[DatasetId, DatasetId]:
+    """The names that an edit splits, or stops splitting."""
+    _, namespace, name, other_namespace, other_name = fact.target
+    return DatasetId(namespace, name), DatasetId(other_namespace, other_name)
 
 
-def _schema(graph: Graph, name: DatasetId) -> bytes | None:
-    return graph.semantic_digests.of_any(graph.digest_of(name, _SCHEMA))
+def _jobs_naming(graph: Graph, names: Iterable[DatasetId]) -> set[JobId]:
+    """The jobs that read or write one of these datasets, under any of its names."""
+    return {job for name in names for job in graph.readers(name) | graph.writers(name)}
+
+
+def _is_other(graph: Graph, fact: ObservedFacet) -> bool:
+    """Whether the fact is anything but a repetition of the dataset's newest schema, as nearly always."""
+    return _newest(_schema(graph, name) for name in graph.identities.members(fact.dataset)) != fact.content
+
+
+def _schema(graph: Graph, name: DatasetId) -> Stamped | None:
+    """The newest schema of a dataset under this exact name."""
+    known = graph.datasets.get(name)
+    return None if known is None else known.current_facets().get(_SCHEMA)
+
+
+def _newest(schemas: Iterable[Stamped | None]) -> bytes | None:
+    newest = max(filter(None, schemas), default=None)
+    return None if newest is None else newest.content
+
+
+def _has_other_schema(graph: Graph, name: DatasetId, before: Mapping[DatasetId, Stamped | None]) -> bool:
+    """Whether the dataset's newest schema is another one than before; it counts as one dataset then as it does now."""
+    members = graph.identities.members(name)
+    had = _newest(before[each] if each in before else _schema(graph, each) for each in members)
+    has = _newest(_schema(graph, each) for each in members)
+    return graph.semantic_digests.of_any(has) != graph.semantic_digests.of_any(had)
 
 
 def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
@@ -142,34 +164,44 @@ def _ends(graph: Graph, job: JobId, direction: EdgeKind) -> Mapping[DatasetId, o
     )
 
 
-def _shown_ends(graph: Graph, job: JobId, direction: EdgeKind) -> AbstractSet[DatasetId]:
-    """The datasets that a job reads or writes, as they are shown."""
-    return {graph.shown(end) for end in _ends(graph, job, direction) if isinstance(end, DatasetId)}
+def _new_edges(graph: Graph, added: AbstractSet[Edge], classes: Mapping[DatasetId, Class]) -> Iterator[Edge]:
+    """The edges that the job did not have to the dataset, under any of its names.
 
-
-def _new_edges(
-    graph: Graph,
-    candidates: AbstractSet[Edge],
-    shown_before: Mapping[tuple[JobId, EdgeKind], AbstractSet[DatasetId]],
-) -> Iterator[Edge]:
-    """The candidates that exist now, unless the job already had one to the dataset, under any of its names.
-
-    `shown_before` are the datasets that a job read or wrote before, as they were shown.
+    They are among those `added` with the event, and those to datasets of which names came together or apart; `classes`
+    are the exceptional classes of names before.
     """
-    for edge in candidates:
-        job, direction, end = edge
+    for job, direction, end in {*added, *_edges_naming(graph, _regrouped(classes, graph.identities.exceptions))}:
         ends = _ends(graph, job, direction)
-        if isinstance(end, JobId):
-            if end in ends:
-                yield edge
+        if end not in ends:
             continue
-        names = {*graph.identities.members(end)}
-        is_new = not ends.keys().isdisjoint(names) and shown_before[job, direction].isdisjoint(names)
-        if is_new and graph.shown(end).is_complete:
-            yield job, direction, graph.shown(end)
+        if isinstance(end, JobId):
+            yield job, direction, end
+            continue
+        had = (name for name in ends if isinstance(name, DatasetId) and (job, direction, name) not in added)
+        shown_before = (graph.shown_among(classes.get(name, (name,))) for name in had)
+        shown = graph.shown(end)
+        if shown.is_complete and shown not in {graph.shown(name) for name in shown_before if name.is_complete}:
+            yield job, direction, shown
 
 
-def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[DatasetEdge]:
-    jobs = [job for job in declared if isinstance(job, JobId) and job in graph.jobs]
+def _regrouped(before: Mapping[DatasetId, Class], now: Mapping[DatasetId, Class]) -> set[DatasetId]:
+    """The names whose exceptional class is another one than before."""
+    if now is before:
+        return set()
+    same = {*before.values()} & {*now.values()}
+    return {name for classes in (before, now) for name, together in classes.items() if together not in same}
+
+
+def _edges_naming(graph: Graph, names: Iterable[DatasetId]) -> Iterator[DatasetEdge]:
+    """The edges to datasets under these very names."""
+    for name in names:
+        dataset = graph.datasets.get(name)
+        yield from ((job, "input", name) for job in (() if dataset is None else dataset.readers))
+        yield from ((job, "output", name) for job in (() if dataset is None else dataset.writers))
+
+
+def _edges_of(graph: Graph, nodes: Iterable[JobId | DatasetId]) -> set[DatasetEdge]:
+    """The edges of those of the nodes that are known jobs, by shown name."""
+    jobs = [job for job in nodes if isinstance(job, JobId) and job in graph.jobs]
     read: set[DatasetEdge] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
     return read | {(job, "output", name) for job in jobs for name in graph.writes(job)}
