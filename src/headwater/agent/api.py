@@ -20,6 +20,7 @@ from headwater.agent.logs import last_lines, log_of
 from headwater.agent.loop import Agent
 from headwater.agent.messages import Pipeline
 from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError
+from headwater.model.numbers import Whole
 from headwater.model.words import in_words
 
 _STATUS_OF_ERROR: Final = (
@@ -28,10 +29,10 @@ _STATUS_OF_ERROR: Final = (
     (HeadwaterError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _MOST: Final = 1_000
-_Limit = Annotated[int, Query(ge=1, le=_MOST)]
+_Limit = Annotated[Whole, Query(ge=1, le=_MOST)]
 _LAST_ID: Final = (1 << 63) - 1
-_JobId = Annotated[int, Path(ge=1, le=_LAST_ID)]
-_OfJob = Annotated[int | None, Query(ge=1, le=_LAST_ID)]
+_JobId = Annotated[Whole, Path(ge=1, le=_LAST_ID)]
+_OfJob = Annotated[Whole | None, Query(ge=1, le=_LAST_ID)]
 
 
 class _Body(BaseModel):

@@ -50,4 +50,5 @@ Building blocks:
     value         immutable dataclasses
     digest        SHA-256 digests as text
     times         text outside, microseconds inside
+    numbers       whole numbers in queries and paths
 """

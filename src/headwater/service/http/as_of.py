@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
+from headwater.model.numbers import Whole
 from headwater.model.times import EPOCH, microseconds, read_time
 from headwater.service.http.answers import iso
-from headwater.service.http.numbers import Whole
 
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _FINER: Final = re.compile(r"[.,]\d{4}", re.ASCII)

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator
 from headwater.errors import InvalidInputError
 from headwater.model.facts import FlowDirection
 from headwater.model.names import without_column
+from headwater.model.numbers import Whole
 from headwater.service.background import result_in_slices
 from headwater.service.http.answers import answer, answer_json
-from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.versions import last_had

@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from headwater.model.numbers import Whole
 from headwater.service.http.answers import answer
 from headwater.service.http.body import read_body
-from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.log.cosignatures import NOTE_LIMIT

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticUseDefault
 
 from headwater.model.credentials import without_secrets
+from headwater.model.numbers import Whole
 from headwater.service.http.as_of import TIME_AS_TEXT, time_us, until_us, with_lost_plus
-from headwater.service.http.numbers import Whole
 from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"

@@ -8,9 +8,9 @@ from headwater.errors import InvalidInputError
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.model.names import run_id_of
+from headwater.model.numbers import Whole
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
-from headwater.service.http.numbers import Whole
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Counted, Now, ReadThrough, ServiceHere
