@@ -39,6 +39,12 @@ Sources: ClickHouse, "Functions for working with dictionaries" and "joinGet"; Po
 `dblink`; Oracle, `DBMS_XMLGEN`
 """
 
+_OF_MODELS: Final = (
+    *(exp.GenerateBool, exp.GenerateDouble, exp.GenerateEmbedding, exp.GenerateInt, exp.GenerateTable),
+    *(exp.GenerateText, exp.MLForecast, exp.MLTranslate, exp.Predict),
+)
+"""BigQuery's functions of a model, which sqlglot reads as a table: `ML.PREDICT(MODEL trend, TABLE orders)`."""
+
 _READING: Final = (exp.Anonymous, exp.DynamicIdentifier, exp.ReadCSV, exp.ReadParquet)
 """Of the functions that sqlglot knows those that read something; a function that it does not know may read anything."""
 _LOOKED_UP: Final = "looked_up"
@@ -62,13 +68,14 @@ def name_identifiers(tree: exp.Expr, dialect: str) -> None:
     table that is not the database's own (behind a link, `orders@far` or `far.shop.dbo.orders`, a file, `'orders.csv'`,
     or temporary, `#orders`) one without a name; but a file with a full address is named by that (see `location_of`). A
     function that looks up a value in a table (`dictGet('shop.d', …)`) gets a column without a name, too. An array in
-    FROM becomes UNNEST.
+    FROM becomes UNNEST, and a model is no table.
 
     Raises:
         SqlglotError: a text is not a name.
     """
     _unname_other_tables(tree, dialect)
     _unname_looked_up(tree, dialect)
+    _unname_models(tree)
     if dialect in _WITH_ARRAYS_IN_FROM:
         _unnest_outer_arrays(tree)
     if dialect in _WITH_IDENTIFIER_CLAUSES:
@@ -121,6 +128,14 @@ def _unname_looked_up(tree: exp.Expr, dialect: str) -> None:
             if table.name == "dictionary" and table.alias_column_names and not table.alias:
                 table.set("this", exp.Var(this=_LOOKED_UP))
                 table.set("alias", None)
+
+
+def _unname_models(tree: exp.Expr) -> None:
+    """In FROM; in SELECT, what sqlglot reads as a model is a column, as in `AI.GENERATE_BOOL(prompt)`."""
+    for call in tree.find_all(*_OF_MODELS):
+        if isinstance(model := call.this, exp.Table):
+            is_in_from = isinstance(call.parent, exp.Table)
+            call.set("this", exp.Var(this=model.name) if is_in_from else model.to_column())
 
 
 def _unnest_outer_arrays(tree: exp.Expr) -> None:

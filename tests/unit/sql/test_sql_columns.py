@@ -875,6 +875,26 @@ def test_an_array_of_an_outer_query_is_no_table(dialect: str) -> None:
     assert columns(result) == {"names": ["tagged.names IDENTITY"], "*": ["tagged.tags FILTER", "tagged.tags JOIN"]}
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ML.PREDICT(MODEL `acme.ai.trend`, TABLE `acme.raw.orders`)",
+        "ML.GENERATE_EMBEDDING(MODEL ai.trend, TABLE `acme.raw.orders`)",
+    ],
+)
+def test_a_model_that_a_function_applies_is_no_table(call: str) -> None:
+    result = lineage(f"SELECT * FROM {call}", "bigquery")
+
+    assert result.reads == (("acme", "raw", "orders"),)
+
+
+def test_what_a_generating_function_in_select_is_given_is_no_table() -> None:
+    result = lineage("SELECT AI.GENERATE_BOOL(name) AS is_late FROM raw.orders", "bigquery")
+
+    assert result.reads == (("raw", "orders"),)
+    assert columns(result)["is_late"] == ["orders.name TRANSFORMATION"]
+
+
 def test_a_literal_in_snowflakes_table_is_a_name() -> None:
     result = lineage("SELECT o.price FROM TABLE('sales.orders') AS o JOIN suppliers ON TRUE", "snowflake")
 
