@@ -1,13 +1,18 @@
 """Tables of databases that Spark reads, by the text that names them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from headwater.capture.spark.action import Action, learn_plan
 from headwater.capture.spark.reading import Read, described
 from headwater.model.names import DatasetId
+from headwater.observe.guard import Guard
 from headwater.observe.spark.relations import Relation
 
 SHOP = "jdbc:postgresql://db/shop"
 SERVER = "jdbc:sqlserver://db;databaseName=shop"
+_UNNAMED_TARGET = "SaveIntoDataSourceCommand does not identify a dataset"
 
 
 @pytest.mark.parametrize(
@@ -78,3 +83,59 @@ def test_a_query_that_reads_more_than_it_names_is_a_gap(url: str, text: str, nam
 
     assert len(read.distinct()) == named
     assert read.unknown == unknown
+
+
+@pytest.mark.parametrize(
+    ("url", "text", "names", "gaps"),
+    [
+        (SERVER, "dbo.orders", ["shop.dbo.orders"], []),
+        (SERVER, "far.shop.dbo.orders", [], [_UNNAMED_TARGET]),
+        ("jdbc:oracle:thin:@//db:1521/shop", "orders@far", [], [_UNNAMED_TARGET]),
+    ],
+)
+def test_a_write_to_a_table_that_is_not_of_the_database_is_a_gap(
+    url: str, text: str, names: list[str], gaps: list[str]
+) -> None:
+    action = Action(called="save", number=1, kind="", started_at=datetime.now(UTC))
+
+    learn_plan(action, _Saving({"url": url, "dbtable": text}), Guard())
+
+    assert [each.id.name for each in action.outputs()] == names
+    assert [gap for gap in action.gaps if "identify" in gap] == gaps
+
+
+class _Saving:
+    """The execution of a `save()` with these options, as far as its target."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._options = options
+
+    def analyzed(self) -> "_Saving":
+        return self
+
+    def sparkSession(self) -> None:
+        return None
+
+    def query(self) -> "_Saving":
+        return self
+
+    def schema(self) -> "_Saving":
+        return self
+
+    def json(self) -> str:
+        return '{"type": "struct", "fields": []}'
+
+    def productPrefix(self) -> str:
+        return "SaveIntoDataSourceCommand"
+
+    def options(self) -> "_Saving":
+        return self
+
+    def get(self, key: str) -> "_Option":
+        return _Option(self._options.get(key))
+
+
+class _Option:
+    def __init__(self, value: str | None) -> None:
+        self.get = lambda: value
+        self.isDefined = lambda: value is not None

@@ -21,12 +21,12 @@ from headwater.pipeline.java import require_java
 from headwater.pipeline.reporting.datasets import (
     database_tables,
     files_read,
+    goes_beyond,
     has_columns_of_its_table,
-    reads_beyond,
 )
 from headwater.pipeline.reporting.job import job_of
 from headwater.pipeline.reporting.run_figures import _followed_files
-from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
+from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput, SqlOutput
 from headwater.pipeline.stop import Stopped, StopSignal
 
 NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
@@ -231,10 +231,9 @@ def test_a_password_in_a_processors_query_or_the_description_is_not_shown(tmp_pa
 def test_a_table_of_another_server_or_a_file_is_not_taken_for_the_databases(
     url: str, table: str, names: list[str]
 ) -> None:
-    reads = SqlInput(url=url, table=table)
-
-    assert [each.id.name for each in database_tables(reads)] == names
-    assert reads_beyond(reads) is not bool(names)
+    for database in (SqlInput(url=url, table=table), SqlOutput(url=url, table=table)):
+        assert [each.id.name for each in database_tables(database)] == names
+        assert goes_beyond(database) is not bool(names)
 
 
 def test_a_query_reads_the_tables_that_it_names_and_not_its_common_tables() -> None:

@@ -168,6 +168,8 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: SourceQuer
         if write.dataset is not None:
             learn = partial(add_columns, write.dataset, write.plan, action.read, behind)
             action.gaps += guard.attempt("columns", learn, ["the columns are unknown"])
+        elif action.kind == "SaveIntoDataSourceCommand":  # others may have failed to create their table
+            action.gaps.append(f"{action.kind} does not identify a dataset")
 
 
 def _relations(analysed: Java, action: Action) -> list[Relation]:

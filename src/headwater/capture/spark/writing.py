@@ -17,6 +17,7 @@ from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, table_of
 from headwater.observe.local_url import local_url
+from headwater.observe.queries import is_of_database
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import items
 from headwater.observe.spark.schema import schema_facet
@@ -161,7 +162,8 @@ def _into_source(plan: Java, _: Java) -> Write | None:
     options = plan.options()
     url, table = option(options, "url"), option(options, "dbtable")
     if url and table:
-        return Write(table, plan, table_of(jdbc_dataset(local_url(url), table)))
+        is_named = is_of_database(table, url)
+        return Write(table, plan, table_of(jdbc_dataset(local_url(url), table)) if is_named else None)
     servers, topic = option(options, "kafka.bootstrap.servers"), option(options, "topic")
     if servers and topic:
         return Write(topic, plan, topics_named(servers, topic)[0])

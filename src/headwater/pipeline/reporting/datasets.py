@@ -7,7 +7,7 @@ from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.queries import is_of_database, names_all_sources, only_picks, tables_of
-from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, InputKind, SqlInput, SqlOutput
+from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, InputKind, OutputKind, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
 
@@ -28,17 +28,18 @@ def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     if isinstance(database, SqlInput) and database.table is None:
         tables = tables_of(database.query or "", database.url)
     else:
-        tables = [] if reads_beyond(database) else [database.table or ""]
+        tables = [] if goes_beyond(database) else [database.table or ""]
     return [table_of(jdbc_dataset(database.url, table)) for table in tables]
 
 
-def reads_beyond(reads: InputKind | SqlOutput) -> bool:
+def goes_beyond(database: InputKind | OutputKind) -> bool:
     """Whether a query may read more than the tables of its database that it names, or a table is not one of them."""
-    if not isinstance(reads, SqlInput):
-        return False
-    if reads.table is not None:
-        return not is_of_database(reads.table, reads.url)
-    return not names_all_sources(reads.query or "", reads.url)
+    match database:
+        case SqlInput(table=str(table), url=url) | SqlOutput(table=table, url=url):
+            return not is_of_database(table, url)
+        case SqlInput(query=query, url=url):
+            return not names_all_sources(query or "", url)
+    return False
 
 
 def api(call: HttpCall) -> Described:

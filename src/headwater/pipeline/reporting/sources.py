@@ -27,8 +27,8 @@ from headwater.pipeline.reporting.datasets import (
     database_tables,
     files_read,
     files_written,
+    goes_beyond,
     has_columns_of_its_table,
-    reads_beyond,
 )
 from headwater.pipeline.reporting.merged_outputs import merged_output
 from headwater.pipeline.reporting.tables import described_table
@@ -119,9 +119,13 @@ class Datasets:
                     learn_topic(described, topic)
 
     def gaps(self) -> list[str]:
-        """A text for each input that may read more than the datasets known of it."""
-        beyond = (one.name for one in self.spec.inputs.values() if reads_beyond(one.reads))
-        return [f"{name} may read more than the tables of its database that it names" for name in beyond]
+        """A text for each input and output that may be more than the datasets known of it."""
+        read = (one.name for one in self.spec.inputs.values() if goes_beyond(one.reads))
+        written = (one.location.path for one in self.spec.all_outputs if goes_beyond(one.writes))
+        return [
+            *(f"{name} may read more than the tables of its database that it names" for name in read),
+            *(f"{path} writes a table that is not of its database" for path in written),
+        ]
 
     def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
         """For a group name of topics or files, the members that have the column; otherwise the dataset itself."""
@@ -270,7 +274,7 @@ class Datasets:
             case KafkaOutput():
                 return topic_dataset(writes, writes.topic)
             case SqlOutput():
-                return database_tables(writes)[0]
+                return next(iter(database_tables(writes)), None)
             case StdoutOutput():
                 return None
 
