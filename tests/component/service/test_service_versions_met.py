@@ -61,19 +61,23 @@ def test_a_run_from_before_any_schema_was_reported_met_a_version_without_one_the
     assert then == [each["version"] for each in get(client, f"{LAKE}/t/versions?asOf=2026-05-22T14:23:01Z")["versions"]]
 
 
-def test_a_run_whose_job_is_declared_to_read_a_dataset_met_one_of_its_versions(client: TestClient) -> None:
-    declaration = event(eventTime="2026-05-22T14:23:01Z", job=job("read"), inputs=[dataset("t")])
+@pytest.mark.parametrize("declared_at", [1, 4])
+def test_a_run_met_a_listed_version_whenever_its_job_is_declared_to_read_the_dataset(
+    client: TestClient, declared_at: int
+) -> None:
+    declaration = event(eventTime=f"2026-05-22T14:23:0{declared_at}Z", job=job("read"), inputs=[dataset("t")])
     post(
         client,
-        {key: declaration[key] for key in declaration.keys() - {"eventType", "run"}},
         run_event("r", "COMPLETE", 2, job=job("read"), outputs=[dataset("u")]),
         written("w", 3, schema=schema("a")),
+        {key: declaration[key] for key in declaration.keys() - {"eventType", "run"}},
     )
 
     (run,) = get(client, "/api/v1/runlineage/upstream?runId=r")["runs"]
 
     assert [each["version"] for each in run["inputs"]] == listed(client)[:1]
-    assert len(listed(client)) == 2
+    versions = get(client, f"{LAKE}/t/versions")["versions"]
+    assert [each["createdAt"][17:19] for each in versions] == ["03", f"0{min(declared_at, 2)}"]
 
 
 def test_a_schema_that_a_run_reports_after_its_start_makes_one_version(client: TestClient) -> None:

@@ -214,26 +214,32 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
         if shape != before and _semantic_digests(knowledge.graph, shape) != _semantic_digests(knowledge.graph, before):
             reported_by = next((change.reported_by for change in changes if isinstance(change, _Change)), None)
             declared_by = None if reported_by is not None else (stamp.digest, changes[0].dataset)
-            if not is_known and _was_met_before(knowledge, name, stamp.time_us):
-                yield DatasetVersion(Shape(), knowledge.seen(name).first_us, None)
+            if not is_known and (met_us := _met_before(knowledge, name, stamp.time_us)) is not None:
+                yield DatasetVersion(Shape(), met_us, None)
             is_known = True
             yield DatasetVersion(shape, stamp.time_us, reported_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
 
 
-def _was_met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> bool:
-    """Whether there is a run that last read or wrote the dataset before that time."""
-    graph = knowledge.graph
-    if knowledge.seen(name).first_us >= time_us:
-        return False
-    names = frozenset(graph.members(name))
+def _met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> int | None:
+    """Since when the dataset was there, if a run last read or wrote it before that time; else None.
+
+    An input that others report later, such as the job's declaration, may be from before the dataset's first event.
+    """
+    graph, first_us = knowledge.graph, knowledge.seen(name).first_us
+    names, met_us = frozenset(graph.members(name)), list[int]()
     for job in graph.readers(name) | graph.writers(name):
         of_job = [(side, each) for side, each in reported_ends(graph, job) if side == "input"]
-        for run_id in _begun_before(knowledge, job, time_us):
-            if any(last_us < time_us for last_us in _last_us(graph, run_id, of_job, names)):
-                return True
-    return False
+        if first_us >= time_us and not any(end[1] in names for end in (*of_job, *graph.jobs[job].reported)):
+            continue
+        begun = _begun_before(knowledge, job, time_us)
+        all_last_us = (last_us for run_id in begun for last_us in _last_us(graph, run_id, of_job, names))
+        earliest_us = next((last_us for last_us in all_last_us if last_us < time_us), None)
+        if earliest_us is not None and first_us < time_us:
+            return first_us
+        met_us += [] if earliest_us is None else [earliest_us]
+    return min(met_us, default=None)
 
 
 def _begun_before(knowledge: Knowledge, job: JobId, time_us: int) -> Iterator[str]:
