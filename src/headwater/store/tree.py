@@ -45,7 +45,7 @@ def stored_frontier(rows: Rows) -> Frontier:
     nodes = tuple(edge[at : at + HASH_BYTES] for at in range(0, len(edge), HASH_BYTES))
     if len(nodes) != size.bit_count():
         raise UnavailableError(f"the right edge of the log's tree is not that of {so_many(size, 'entry')}: {RESTORED}")
-    if leaves > size:
+    if leaves != size:
         raise UnavailableError(
             f"the log's tree has the leaves of {so_many(leaves, 'entry')}, but the right edge of {size:,}: {RESTORED}"
         )

@@ -198,6 +198,18 @@ def test_a_tree_with_more_leaves_than_its_head_says_is_reported(database: str | 
         open_store(database)
 
 
+@pytest.mark.parametrize(("damage", "leaves"), [("DELETE FROM leaf", 0), ("DELETE FROM leaf WHERE idx >= 3", 3)])
+def test_a_tree_that_lost_its_last_leaves_is_reported(database: str | Path, damage: str, leaves: int) -> None:
+    with closing(open_store(database)) as before:
+        before.add([entry(raw) for raw in many(5)])
+    edit(database, damage)
+
+    with pytest.raises(
+        SetupError, match=f"the leaves of {leaves} entries, but the right edge of 5: was it restored in"
+    ):
+        open_store(database)
+
+
 @pytest.mark.parametrize("salts", ["00", "7b7d", b"[1,2]".hex()])
 def test_damaged_salts_are_reported(database: str | Path, salts: str) -> None:
     with closing(open_store(database)) as store:
