@@ -48,6 +48,8 @@ class Intake:
         self._is_to_end = False
         self._in_hand: Sequence[Outgoing] = ()
         """Queued events that the worker has taken and not passed on."""
+        self._read: Generator[Batch] | None = None
+        """The overflow of which the worker has taken a batch and not passed it on."""
         self._closing = threading.Lock()
         self._is_closed = False
         self._has_left_some = False
@@ -101,6 +103,7 @@ class Intake:
         """Whether the worker may pass on the batch that it has taken; if not, `close` left it to the next process."""
         with self._closing:
             in_hand, self._in_hand = self._in_hand, ()
+            self._read = None
             return not self._is_closed or bool(in_hand)
 
     def close(self) -> None:
@@ -110,6 +113,8 @@ class Intake:
             self._is_closed = True
             if self._overflow is not None:
                 in_hand, self._in_hand = self._in_hand, ()
+            if self._read is not None:
+                self._read.close()
         queued = [*in_hand, *self._queued()]
         if self._overflow is not None:
             try:
@@ -176,6 +181,7 @@ class Intake:
                     self._has_left_some = self._is_to_end
                     if self._has_left_some:
                         return
+                    self._read = batches
                     yield batch
                     self._has_left_some = self._is_closed  # the couriers may not have taken the last batch
                     if self._has_left_some:

@@ -151,6 +151,33 @@ def test_closing_does_not_wait_for_a_hanging_signer_and_leaves_events_to_the_nex
     is_released.set()
 
 
+def test_events_of_a_dead_process_that_a_hanging_signer_has_in_hand_are_left_to_the_next_emitter_before_later_ones(
+    tmp_path: Path, numbers: Callable[[], list[int]]
+) -> None:
+    hangs, is_released = threading.Event(), threading.Event()
+
+    def sign(unsigned: bytes) -> bytes:
+        hangs.set()
+        is_released.wait()
+        return unsigned
+
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=0.05)
+    for first in (0, 5):
+        hangs.clear()
+        emitter = Emitter(config, sign)
+        for n in range(first, first + 5):
+            emitter.put(event(n))
+        assert hangs.wait(LONG_S)
+        emitter.close()
+
+    with Emitter(config, sign=bytes) as following:
+        assert following.drain(LONG_S)
+    is_released.set()
+    emitter._worker.join(LONG_S)
+
+    assert numbers() == list(range(10))
+
+
 @pytest.mark.parametrize("queue_size", [1, 100], ids=["in the overflow", "in memory"])
 def test_events_that_a_hanging_signer_has_in_hand_are_left_to_the_next_emitter_and_not_counted_as_dropped(
     tmp_path: Path, numbers: Callable[[], list[int]], queue_size: int
