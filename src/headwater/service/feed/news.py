@@ -123,7 +123,9 @@ def _is_other(graph: Graph, fact: ObservedFacet) -> bool:
 def _schema(graph: Graph, name: DatasetId) -> Stamped | None:
     """The newest schema of a dataset under this exact name."""
     known = graph.datasets.get(name)
-    return None if known is None else known.current_facets().get(_SCHEMA)
+    if known is None:
+        return None
+    return (known.current_facets() if known.declared else known.facets).get(_SCHEMA)
 
 
 def _newest(schemas: Iterable[Stamped | None]) -> bytes | None:
