@@ -124,6 +124,8 @@ def test_the_schema_has_stored_columns_and_not_computed_ones() -> None:
     "table",
     [
         _table(connector="faker"),
+        _table(connector="jdbc", url="jdbc:sqlserver://db;databaseName=shop", table_name="far.shop.dbo.orders"),
+        _table(connector="jdbc", url="jdbc:oracle:thin:@//db:1521/shop", table_name="orders@far"),
         _table(connector="kafka", properties__bootstrap__servers="b:1", topic_pattern="orders-.*"),
         {"name": ["c", "d", "Unregistered_DataStream_Source_1"]},
         _table(connector="mysql-cdc", hostname="db", database_name="app", table_name="user_.*"),
@@ -140,6 +142,8 @@ def test_the_schema_has_stored_columns_and_not_computed_ones() -> None:
     ],
     ids=[
         "unknown connector",
+        "of a linked server",
+        "behind a database link",
         "topics by a pattern",
         "not a table of a catalog",
         "tables by a pattern",

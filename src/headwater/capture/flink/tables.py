@@ -81,7 +81,12 @@ def _files(_: Table, options: Mapping[str, str]) -> list[Described]:
 
 
 def _jdbc(_: Table, options: Mapping[str, str]) -> list[Described]:
-    return [table_of(jdbc_dataset(options["url"], options["table-name"]))]
+    from headwater.observe.queries import is_of_database  # imported here: few jobs have such a table, and it takes 8 MB
+
+    url, table = options["url"], options["table-name"]
+    if not is_of_database(table, url):
+        raise InvalidNameError("table-name is of another server, behind a link")
+    return [table_of(jdbc_dataset(url, table))]
 
 
 def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
