@@ -1,15 +1,16 @@
 """What is new with an event: the state of its run, edges, and schemas."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hypothesis import given
 
 from headwater.graph.lineage import Graph
+from headwater.model.edits import APART, EditItem, edit_entry, target_of_names
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Content
+from headwater.model.facts import Content, Fact
 from headwater.model.names import DatasetId
 from headwater.service.feed.news import Edge, News, noticing
 from tests.support.app import PRODUCER, dataset, event, facet, schema
@@ -18,12 +19,16 @@ from tests.support.logs import logs
 
 def news_of(*events: dict[str, Any]) -> list[tuple[str | None, list[str], list[str]]]:
     """For each event: its run's state, the new edges as `from > to`, and the datasets with a new schema; by name."""
-    all_news = (news for _, _, news in _learning(json.dumps(each).encode() for each in events))
+    all_news = (news for _, _, news in _learning(map(_facts, events)))
     return [(news.state, [*map(_edge, news.edges)], [name.name for name in news.schemas]) for news in all_news]
 
 
-def _learning(events: Iterable[bytes]) -> Iterator[tuple[Graph, set[Edge], News]]:
-    """For each event: the graph with it, the edges before it, and its news."""
+def _facts(body: dict[str, Any]) -> Sequence[Fact]:
+    return facts(parse_event(json.dumps(body).encode()))
+
+
+def _learning(entries: Iterable[Sequence[Fact]]) -> Iterator[tuple[Graph, set[Edge], News]]:
+    """For each entry of the log: the graph with it, the edges before it, and its news."""
     bodies: dict[bytes, bytes] = {}
 
     def content(digest: bytes) -> Mapping[str, Any]:
@@ -31,8 +36,8 @@ def _learning(events: Iterable[bytes]) -> Iterator[tuple[Graph, set[Edge], News]
         return read
 
     graph = Graph(content)
-    for raw in events:
-        all_facts, before = facts(parse_event(raw)), _all_edges(graph)
+    for all_facts in entries:
+        before = _all_edges(graph)
         bodies.update((fact.digest, fact.body) for fact in all_facts if isinstance(fact, Content))
         news = noticing(graph, all_facts)
         graph.add_all(all_facts)
@@ -76,7 +81,7 @@ def test_a_runs_state_and_its_new_edges_are_news() -> None:
 
 @given(logs)
 def test_the_new_edges_are_those_that_the_graph_did_not_have(log: list[bytes]) -> None:
-    for graph, before, news in _learning(log):
+    for graph, before, news in _learning(facts(parse_event(raw)) for raw in log):
         had = {(job, way, graph.shown(end) if isinstance(end, DatasetId) else end) for job, way, end in before}
         assert {*news.edges} == _all_edges(graph) - had
 
@@ -136,6 +141,17 @@ def test_edges_to_a_dataset_are_news_when_it_turns_out_to_be_another_than_the_on
     all_news = news_of(reading, renaming, event(**failed), event(**failed))
 
     assert [edges for _, edges, _ in all_news] == [["b > r"], ["a > load", "load > a"], ["load > b", "b > r"], []]
+
+
+def test_an_edge_to_a_dataset_is_news_when_people_split_it_from_the_one_that_was_shown() -> None:
+    one, other = DatasetId("lake", "files/t"), DatasetId("lake", "t")
+    names = facet(identifiers=[{"namespace": "lake", "name": "t", "type": "TABLE"}])
+    split = EditItem(target_of_names(one, other), APART, True)
+    linked = [event(inputs=[dataset("files/t", symlinks=names)]), event(run={"runId": "w"}, outputs=[dataset("t")])]
+
+    *_, (_, _, news) = _learning([*map(_facts, linked), [*edit_entry("e", 0, None, [split]).facts(2)]])
+
+    assert [*map(_edge, news.edges)] == ["load > t"]
 
 
 def test_the_schema_of_a_dataset_is_not_news_when_the_dataset_only_gets_another_name() -> None:
