@@ -80,6 +80,19 @@ def test_a_run_met_a_listed_version_whenever_its_job_is_declared_to_read_the_dat
     assert [each["createdAt"][17:19] for each in versions] == ["03", f"0{min(declared_at, 2)}"]
 
 
+def test_a_dataset_that_only_a_declared_input_names_lists_the_version_that_a_run_met(client: TestClient) -> None:
+    declaration = event(eventTime="2026-05-22T14:23:01Z", job=job("read"), inputs=[dataset("t")])
+    post(
+        client,
+        {key: declaration[key] for key in declaration.keys() - {"eventType", "run"}},
+        run_event("r", "COMPLETE", 2, job=job("read"), outputs=[dataset("u")]),
+    )
+
+    (run,) = get(client, "/api/v1/runlineage/upstream?runId=r")["runs"]
+
+    assert [each["version"] for each in run["inputs"]] == listed(client)
+
+
 def test_a_schema_that_a_run_reports_after_its_start_makes_one_version(client: TestClient) -> None:
     post(client, run_event("w", "START", 1, outputs=[dataset("t")]), written("w", 2, schema=schema("a")))
 

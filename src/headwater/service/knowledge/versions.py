@@ -24,6 +24,7 @@ from headwater.model.facts import SHAPE_PARTS, TERMINAL_STATES, DeclaredShape, R
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.job_type import STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.facet_reader import Moment, ShapeChange
@@ -220,6 +221,8 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
             yield DatasetVersion(shape, stamp.time_us, reported_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
+    elif not is_known and (met_us := _met_before(knowledge, name, AFTER_ALL_US)) is not None:
+        yield DatasetVersion(shape, met_us, None)
 
 
 def _met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> int | None:
