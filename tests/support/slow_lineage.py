@@ -6,6 +6,7 @@ from typing import Any
 from headwater.graph.flow import sources_of
 from headwater.graph.records import Edge
 from headwater.graph.walk import reachable
+from headwater.model.events import Direction
 from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.http.answers import iso
@@ -100,9 +101,21 @@ def _handed_over(knowledge: Knowledge, jobs: list[JobId]) -> list[_Edge]:
 
 def _edges(knowledge: Knowledge, job: JobId) -> list[_Edge]:
     graph = knowledge.graph
-    reads = sorted((name, edge) for name, edge in graph.reads(job).items() if graph.shows(name))
-    writes = sorted((name, edge) for name, edge in graph.writes(job).items() if graph.shows(name))
-    return [*((name, job, edge, None) for name, edge in reads), *((job, name, edge, None) for name, edge in writes)]
+    reads = sorted((name, edge.seen) for name, edge in graph.reads(job).items() if graph.shows(name))
+    writes = sorted((name, edge.seen) for name, edge in graph.writes(job).items() if graph.shows(name))
+    return [
+        *((name, job, Edge(seen, _runs(knowledge, job, "input", name)), None) for name, seen in reads),
+        *((job, name, Edge(seen, _runs(knowledge, job, "output", name)), None) for name, seen in writes),
+    ]
+
+
+def _runs(knowledge: Knowledge, job: JobId, direction: Direction, name: DatasetId) -> int:
+    """The number of the job's runs, and of others that report it of the job, that name the dataset on that side."""
+    graph = knowledge.graph
+    ends = {(direction, member) for member in graph.members(name)}
+    own = [run_id for run_id in graph.jobs[job].runs if ends & graph.runs[run_id].observed.keys()]
+    others = [by for end, reporters in graph.jobs[job].reported.items() if end in ends for by in reporters]
+    return len({*own, *(by for by in others if isinstance(by, str))})
 
 
 def _node(node: DatasetId | JobId, kind: str, data: Body, edges: list[_Edge]) -> Body:

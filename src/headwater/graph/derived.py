@@ -8,11 +8,11 @@ Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "
 describes edges between datasets, inputs and outputs those between datasets and the job
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from headwater.errors import HeadwaterError
-from headwater.graph.flow import DERIVATION, Derivation
+from headwater.graph.flow import DERIVATION, Derivation, Report, joined_reports
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Job
 from headwater.model.merging import Seen
@@ -33,15 +33,20 @@ def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
     """The sources of the dataset that no job carries, by shown name; the dataset's own aliases are left out."""
     if not name.is_complete:
         return {}
-    found: dict[DatasetId, tuple[int, Edge]] = {}
-    for member, (strength, digest), edge in graph.evidence_into(name):
+    found: dict[DatasetId, list[Report]] = {}
+    for report in graph.evidence_into(name):
+        member, (_, digest), _ = report
         for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
-            best, known = found.get(source, (0, None))
-            found[source] = max(best, strength), edge.joined(known)
+            found.setdefault(source, []).append(report)
     sources = {source for source in found if source.is_complete and source != name}
     if sources:
         sources -= {source for job in graph.writers(name) for source in graph.reads(job)}
-    return {source: Derived(DERIVATION[found[source][0]], found[source][1]) for source in sorted(sources)}
+    return {source: _derived(graph, name, found[source]) for source in sorted(sources)}
+
+
+def _derived(graph: Graph, target: DatasetId, reports: Sequence[Report]) -> Derived:
+    strongest = max(strength for _, (strength, _), _ in reports)
+    return Derived(DERIVATION[strongest], joined_reports(graph, target, reports))
 
 
 def may_be_derived(graph: Graph, target: DatasetId) -> bool:

@@ -16,6 +16,7 @@ from headwater.graph.declared import dataset_of, flows, makers, references, targ
 from headwater.graph.growth import Growth
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Reporter
 from headwater.model.edits import target_of
+from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, Stamped
 from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen
@@ -259,12 +260,34 @@ class Graph(Growth):
         return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
 
     def reads(self, job: JobId) -> dict[DatasetId, Edge]:
-        """The edges to what the job reads, by shown name."""
+        """The edges to what the job reads, by shown name; a run counts for each name that it used."""
         return self._by_shown_name(self.jobs[job].reads)
 
     def writes(self, job: JobId) -> dict[DatasetId, Edge]:
-        """The edges to what the job writes, by shown name."""
+        """The edges to what the job writes, by shown name; a run counts for each name that it used."""
         return self._by_shown_name(self.jobs[job].writes)
+
+    def counted_edges(self, job: JobId, direction: Direction) -> dict[DatasetId, Edge]:
+        """As `reads` and `writes`, but a run that used several names of a dataset counts once, which takes longer."""
+        known = self.jobs[job]
+        edges = known.reads if direction == "input" else known.writes
+        shown = self._by_shown_name(edges)
+        names: dict[DatasetId, list[DatasetId]] = defaultdict(list)
+        if len(shown) < len(edges):  # else each edge has one name, or is in quarantine
+            for name in edges:
+                names[self.shown(name)].append(name)
+        for main, several in names.items():
+            if main in shown and len(several) > 1:
+                shown[main] = Edge(
+                    shown[main].seen, self._count_touching(known, {(direction, name) for name in several})
+                )
+        return shown
+
+    def _count_touching(self, job: Job, ends: AbstractSet[tuple[Direction, DatasetId]]) -> int:
+        """The number of runs, the job's own or others that report about it, that name any of these ends of the job."""
+        own = {run_id for run_id in job.runs if not self.runs[run_id].observed.keys().isdisjoint(ends)}
+        others = {each for end in ends for each in job.reported.get(end, ()) if isinstance(each, str)}
+        return len(own | others)
 
     def readers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that read the dataset, under any of its names."""

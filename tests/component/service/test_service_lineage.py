@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, get, post, schema
+from tests.support.app import dataset, event, facet, get, post, schema
 from tests.support.lineage_events import job, run_event
 
 
@@ -117,3 +117,36 @@ def test_a_node_id_of_ten_thousand_colons_is_quickly_not_found(client: TestClien
 
     assert response.status_code == 404
     assert response.elapsed.total_seconds() < 2
+
+
+def test_a_run_that_used_two_names_of_a_dataset_counts_once(client: TestClient) -> None:
+    alias = {"namespace": "trino://warehouse", "name": "sales.orders", "type": "TABLE"}
+    names = [dataset("orders", symlinks=facet(identifiers=[alias])), dataset("sales.orders", "trino://warehouse")]
+    for minute, name in enumerate(names):
+        post(client, run_event("r1", "RUNNING", minute, inputs=[dataset("raw")], outputs=[name]))
+    post(client, run_event("r2", "COMPLETE", 9, job=job("mart"), inputs=names, outputs=[dataset("totals")]))
+
+    (load, mart) = (
+        node for node in get(client, "/api/v1/lineage?nodeId=dataset:lake:orders")["graph"] if node["type"] == "JOB"
+    )
+    flows = [get(client, f"/api/v1/flow?nodeId=dataset:lake:{name}")["sources"] for name in ("orders", "totals")]
+
+    assert [edge["runs"] for node in (load, mart) for edge in (*node["inEdges"], *node["outEdges"])] == [1, 1, 1, 1]
+    assert [[(each["dataset"]["name"], each["runs"]) for each in sources] for sources in flows] == [
+        [("raw", 1)],
+        [("orders", 1)],
+    ]
+
+
+def test_a_run_whose_column_lineage_grew_counts_once(client: TestClient) -> None:
+    for minute, columns in enumerate(("a", "ab", "abc")):
+        made = {column: {"inputFields": [{"namespace": "lake", "name": "raw", "field": column}]} for column in columns}
+        total = dataset("totals", columnLineage=facet(fields=made))
+        post(client, run_event("r1", "RUNNING", minute, outputs=[total]))
+    post(client, run_event("r2", "COMPLETE", 9, outputs=[total]))
+
+    (source,) = get(client, "/api/v1/flow?nodeId=dataset:lake:totals")["sources"]
+    graph = get(client, "/api/v1/lineage?nodeId=dataset:lake:totals&depth=0")["graph"]
+    (derived,) = (edge for node in graph for edge in node["inEdges"] if edge["origin"] == "dataset:lake:raw")
+
+    assert [edge["runs"] for edge in (source, derived)] == [2, 2]

@@ -96,8 +96,9 @@ def _job_node_from(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, 
 
 def _rendered_job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
     graph = knowledge.graph
-    reads = [(name, fitted(edge_between(name, job, edge))) for name, edge in _visible(knowledge, graph.reads(job))]
-    writes = [(name, fitted(edge_between(job, name, edge))) for name, edge in _visible(knowledge, graph.writes(job))]
+    read, written = (_visible(knowledge, graph.counted_edges(job, direction)) for direction in ("input", "output"))
+    reads = [(name, fitted(edge_between(name, job, edge))) for name, edge in read]
+    writes = [(name, fitted(edge_between(job, name, edge))) for name, edge in written]
     data = shapes_lineage.JobInLineage(
         **job_core(knowledge, job, latest), currentRunUuid=next(iter(knowledge.activity(job).runs), None)
     )
