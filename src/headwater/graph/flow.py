@@ -136,7 +136,7 @@ def _declared(
     known = (graph.datasets[name].declared.get(by) for name in members if name in graph.datasets)
     described = [each for each in known if each is not None]
     declared = graph.datasets[target].declared.get(by)
-    if declared is not None and all(each.evidence is None for each in described):
+    if declared is not None and "output" in declared.sides and all(each.evidence is None for each in described):
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
             read = graph.datasets[source].declared.get(by)

@@ -191,6 +191,13 @@ def test_a_declared_job_that_also_reads_its_output_keeps_the_outputs_lineage() -
     assert {*graph(by_columns).facets_of(DatasetId("lake", "c"))} == {"schema", "columnLineage"}
 
 
+def test_a_dataset_that_a_job_writes_and_only_declares_to_read_is_not_made_from_the_declared_inputs() -> None:
+    declared = job_event(0, {}, inputs=[lake("a"), lake("c")])
+    writing = run_event(1, inputs=[lake("b")], outputs=[lake("c")])
+
+    assert sources(graph(declared, writing), "c") == {("b", "inputs and outputs")}
+
+
 def test_a_dataset_event_derives_a_view_from_its_tables_without_a_job() -> None:
     def view(second: int, *tables: str) -> dict[str, Any]:
         lineage = {"inputs": [source(table) for table in tables]}
