@@ -237,6 +237,21 @@ def test_a_dropped_dataset_that_is_written_again_is_no_longer_deleted(
     assert get(client, f"{LAKE}/t")["deleted"] is deleted
 
 
+@pytest.mark.parametrize(("run", "deleted"), [("d", True), ("w", False)])
+def test_a_dropped_dataset_stays_deleted_when_the_same_run_then_uses_another_of_its_names(
+    client: TestClient, run: str, deleted: bool
+) -> None:
+    """Spark names a Glue table by its folder, `sales/t`, before it knows that it is `sales.db/t`."""
+    alias = {"namespace": "lake", "name": "sales.db/t", "type": "LOCATION"}
+    known = dataset("t", symlinks=facet(identifiers=[alias]))
+    post(client, run_event("w0", "COMPLETE", 1, outputs=[known]), run_event("d", "START", 2, outputs=[DROPPED]))
+    post(client, run_event(run, "COMPLETE", 3, outputs=[dataset("sales.db/t")]))
+
+    shown = get(client, f"{LAKE}/t")
+
+    assert (shown["deleted"], shown["lastLifecycleState"]) == (deleted, "DROP" if deleted else "")
+
+
 def renamed(second: int, former: str, name: str) -> Body:
     change = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": former})
     return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset(name, lifecycleStateChange=change)])

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from headwater.graph.identity import Link
-from headwater.graph.records import Dataset
+from headwater.graph.records import Dataset, RunEnd
 from headwater.graph.walk import reachable
 from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
@@ -63,10 +63,13 @@ def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: i
 
 
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
-    """Whether since the drop a new run wrote it, or it was declared."""
-    return any(
-        at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _creation_times(knowledge, member)
-    )
+    """Whether since the drop a new run wrote it, or it was declared.
+
+    A run is not new that wrote what was dropped before, under any name but those that renames gave it.
+    """
+    joined = _joined_with(drop.name, _lasting_links(knowledge, name))
+    places = [[*joined], *([each] for each in knowledge.graph.members(name) if each not in joined)]
+    return any(at_us > drop.at_us for place in places for at_us in _creation_times(knowledge, place))
 
 
 def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
@@ -93,8 +96,7 @@ def _last_of(
     if first.state != _DROP:
         return first
     renamed_us = renames()
-    links = knowledge.graph.identities.links(name)
-    joined = _joined_with(first.name, [link for link in links if link.reason != "rename"])
+    joined = _joined_with(first.name, _lasting_links(knowledge, name))
     for change in others:
         if (
             change.state != _DROP
@@ -109,7 +111,7 @@ def _last_of(
     created = (
         (at_us, each)
         for each in renamed_us.keys() - joined
-        for at_us in _creation_times(knowledge, each)
+        for at_us in _creation_times(knowledge, (each,))
         if changed_us[each] < at_us <= until_us
     )
     return max((_Change(at_us, each, "") for at_us, each in created), default=first)
@@ -123,6 +125,11 @@ def _renamed_us(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
             for end in (link.name, link.other):
                 renamed_us[end] = max(renamed_us.get(end, link.seen.last_us), link.seen.last_us)
     return renamed_us
+
+
+def _lasting_links(knowledge: Knowledge, name: DatasetId) -> list[Link]:
+    """Why the names of a dataset are one at any time, so without renames."""
+    return [link for link in knowledge.graph.identities.links(name) if link.reason != "rename"]
 
 
 def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetId]:
@@ -197,21 +204,22 @@ def _all_reports(knowledge: Knowledge, name: DatasetId) -> Iterator[tuple[_Chang
 
 
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
-    return any(True for member in knowledge.graph.members(name) for _ in _writes_began(knowledge, member))
+    return any(True for _ in _writes_began(knowledge, knowledge.graph.members(name)))
 
 
-def _creation_times(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When the dataset was declared under that very name, and when each run first reported writing it."""
-    dataset = knowledge.graph.datasets.get(name)
-    if dataset is not None:
-        yield from (each.stamp.time_us for each in dataset.declared.values())
-        yield from _writes_began(knowledge, name)
+def _creation_times(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[int]:
+    """When a dataset was declared under any of these names, and when each run first reported writing it."""
+    datasets = (knowledge.graph.datasets.get(name) for name in names)
+    yield from (each.stamp.time_us for dataset in datasets if dataset for each in dataset.declared.values())
+    yield from _writes_began(knowledge, names)
 
 
-def _writes_began(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When each run first reported writing the dataset under that very name."""
+def _writes_began(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[int]:
+    """When each run first reported writing a dataset under any of these names: it may use several."""
     graph = knowledge.graph
-    dataset, end = graph.datasets.get(name), ("output", name)
-    writers = () if dataset is None else dataset.writers
-    runs = (graph.runs[run_id] for job in writers for run_id in graph.jobs[job].runs)
-    return (run.observed[end].first_us for run in runs if end in run.observed)
+    datasets = (graph.datasets.get(name) for name in names)
+    writers = {job for dataset in datasets if dataset for job in dataset.writers}
+    ends: list[RunEnd] = [("output", name) for name in names]
+    for run in (graph.runs[run_id] for job in writers for run_id in graph.jobs[job].runs):
+        if times := [run.observed[end].first_us for end in ends if end in run.observed]:
+            yield min(times)
