@@ -537,6 +537,23 @@ def test_an_outcome_that_a_run_reports_several_times_in_a_row_is_listed_once_at_
     assert [(each["at"][17:19], each["passed"]) for each in timeline] == [("13", True), ("11", False)]
 
 
+@pytest.mark.parametrize(
+    ("last", "listed"), [({"assertions": [{"assertion": "unique", "success": True}]}, ["20"]), ({"_deleted": True}, [])]
+)
+def test_what_a_run_reports_under_two_names_of_a_dataset_is_listed_as_under_one(
+    client: TestClient, last: Body, listed: list[str]
+) -> None:
+    symlinks = facet(identifiers=[{"namespace": "lake", "name": "other", "type": "TABLE"}])
+    checked = facet(assertions=[{"assertion": "unique", "success": True}])
+    first = dataset("t", symlinks=symlinks, dataQualityAssertions=checked)
+    for second, named in ((10, first), (20, dataset("other", dataQualityAssertions=facet(**last)))):
+        post(client, event(eventType="RUNNING", eventTime=f"2026-05-22T14:23:{second}Z", outputs=[named]))
+
+    timeline = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
+
+    assert [each["at"][17:19] for each in timeline] == listed
+
+
 def test_a_check_that_an_event_of_a_job_reports_is_in_the_timeline(client: TestClient) -> None:
     missed = facet(assertions=[{"assertion": "unique", "success": False}])
     body = event(eventTime="2026-05-22T14:23:20Z", inputs=[dataset("t", dataQualityAssertions=missed)])

@@ -74,9 +74,11 @@ def _reports(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterat
 
 def _reports_of_dataset(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
     graph = knowledge.graph
-    for member in graph.members(name):
-        for row in _without_repetitions(_standing(knowledge, knowledge.store.facet_reports(member, _OF_DATASET))):
-            yield _Report(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
+    members = graph.members(name)
+    of_runs = (row for member in members for row in knowledge.store.facet_reports(member, _OF_DATASET))
+    for row in _without_repetitions(_standing(knowledge, of_runs)):
+        yield _Report(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
+    for member in members:
         dataset = graph.datasets.get(member)
         declared = [*dataset.declared.values()] if dataset else []
         for each in declared:
