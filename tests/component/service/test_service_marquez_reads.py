@@ -144,6 +144,17 @@ def test_a_job_that_an_event_declared_has_the_version_it_was_declared_with(clien
     assert (after[1]["version"], get(client, job)["currentVersion"]) == (current, after[0]["version"])
 
 
+def test_a_declared_version_has_an_input_whose_namespace_only_a_symlink_tells(client: TestClient) -> None:
+    nameless = {"identifiers": [{"namespace": "", "name": "shop.orders", "type": "TABLE"}]}
+    declared = event(job={"namespace": "etl", "name": "mart"}, inputs=[dataset("shop.orders", "")])
+    del declared["run"], declared["eventType"]
+    post(client, declared, run(OTHER, "load", 30, outputs=[dataset("orders", symlinks=facet(**nameless))]))
+
+    (version,) = get(client, "/api/v1/namespaces/etl/jobs/mart/versions")["versions"]
+
+    assert version["inputs"] == [{"namespace": "lake", "name": "orders"}]
+
+
 STREAM = {"facets": {"jobType": facet(processingType="STREAMING", integration="FLINK")}}
 
 

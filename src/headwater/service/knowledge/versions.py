@@ -127,8 +127,9 @@ def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None
     declaration = graph.jobs[job].declaration
     if declaration is None or graph.job_digest(job, DeclaredFacet.key) is not None:
         return None
-    named = ((side, dataset_of(each)) for side, each in references(knowledge.store.content(declaration.content)))
-    ends = sorted({(side, graph.shown(name)) for side, name in named if name.is_complete})
+    declared = references(knowledge.store.content(declaration.content))
+    named = {(side, graph.shown(dataset_of(each))) for side, each in declared}
+    ends = sorted(end for end in named if end[1].is_complete)
     return DeclaredVersion(job_version(graph, job, ends), declaration.stamp.time_us, ends)
 
 
