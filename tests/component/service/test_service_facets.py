@@ -660,6 +660,22 @@ def test_counts_reported_as_text_count_as_numbers_and_are_listed_as_mended(clien
     assert point["metrics"] == {"rowCount": 7, "columnMetrics": {"id": {"nullCount": 1}}}
 
 
+@pytest.mark.parametrize("order", [("sales/t", "sales.db/t"), ("sales.db/t", "sales/t")])
+def test_the_last_statistics_of_a_run_count_whichever_names_of_the_dataset_it_used(
+    client: TestClient, order: tuple[str, str]
+) -> None:
+    symlinks = facet(identifiers=[{"namespace": "lake", "name": order[1], "type": "LOCATION"}])
+    written = [dataset(order[0], symlinks=symlinks), dataset(order[1])]
+    for rows, output in enumerate(written):
+        statistics = {"outputStatistics": facet(rowCount=rows)}
+        time = f"2026-05-22T14:23:1{rows}Z"
+        post(client, event(eventType="RUNNING", eventTime=time, outputs=[{**output, "outputFacets": statistics}]))
+
+    (output,) = get(client, f"/api/v1/jobs/runs/{RUN}")["outputDatasetVersions"]
+
+    assert output["facets"]["outputStatistics"]["rowCount"] == 1
+
+
 def test_a_volume_jump_in_counts_reported_as_text_is_a_possible_cause(client: TestClient) -> None:
     for day, rows in enumerate(("100", "101", "99", "7"), start=1):
         written = {**dataset("out"), "outputFacets": {"outputStatistics": facet(rowCount=rows)}}

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, NamedTuple, cast
 
 import orjson
@@ -229,7 +230,13 @@ class _End:
 
     last_us: int
     own_shape: dict[ShapePart, Stamped] = field(default_factory=dict)
-    facets: dict[str, bytes] = field(default_factory=dict)
+    newest: dict[str, ObservedFacetRow] = field(default_factory=dict)
+    """The newest report of each facet, under any of the dataset's names."""
+
+    @property
+    def facets(self) -> dict[str, bytes]:
+        """The newest body of each facet."""
+        return {name: row.body for name, row in self.newest.items() if row.body is not None}
 
 
 def _versions(
@@ -273,7 +280,7 @@ def _ends(
                 report = Stamped(row.stamp, row.direction == "output", row.content)
                 end.own_shape[part] = max(end.own_shape.get(part, report), report)
             else:
-                end.facets[row.name] = row.body
+                end.newest[row.name] = max(end.newest.get(row.name, row), row, key=attrgetter("stamp", "content"))
     return ends
 
 
