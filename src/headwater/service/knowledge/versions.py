@@ -156,11 +156,8 @@ def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[S
     That is the shape then, unless the run itself reported another (`own`): then it is the shape as of its last report.
     So it is always one of `dataset_versions`.
     """
-    graph = knowledge.graph
-    if not any(graph.digest_of(name, part) or _was_declared(graph, name) for part in SHAPE_PARTS):
-        return Shape()
-    shape = _shape_by(knowledge, name, Moment.last_of(time_us))
-    of_any = graph.semantic_digests.of_any
+    shape = Shape(*(_newest_at(knowledge, name, part, time_us) for part in SHAPE_PARTS))
+    of_any = knowledge.graph.semantic_digests.of_any
     if any(of_any(report.content) != of_any(getattr(shape, part)) for part, report in own.items()):
         shape = _shape_by(knowledge, name, max(map(Moment.of, own.values())))
     return shape
@@ -171,24 +168,29 @@ def _was_declared(graph: Graph, name: DatasetId) -> bool:
     return any(graph.datasets[member].was_declared for member in graph.members(name) if member in graph.datasets)
 
 
+def _newest_at(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: int) -> bytes | None:
+    """The content after all reports of that time; mostly that of now, which takes no search."""
+    graph = knowledge.graph
+    newest = graph.digest_of(name, part)
+    is_never_reported = newest is None and not _was_declared(graph, name)
+    if is_never_reported or graph.is_settled_since(name, part, time_us):
+        return newest
+    return _last_report(knowledge, name, part, Moment.last_of(time_us))
+
+
 def _shape_by(knowledge: Knowledge, name: DatasetId, until: Moment) -> Shape:
     return Shape(*(_last_report(knowledge, name, part, until) for part in SHAPE_PARTS))
 
 
 def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, until: Moment) -> bytes | None:
-    members, was_declared = knowledge.graph.members(name), _was_declared(knowledge.graph, name)
-    newest = knowledge.graph.digest_of(name, part)
-    if newest is None and not was_declared:
-        return None
-    if knowledge.graph.is_settled_since(name, part, until.stamp.time_us):
-        return newest
+    members = knowledge.graph.members(name)
     reports = [found for member in members if (found := knowledge.store.facet_at(member, part, until)) is not None]
     reports += [
         change.report
         for change in _declared_by_jobs(knowledge.graph, name)
         if change.name == part and Moment.of(change.report) <= until
     ]
-    for member in members if was_declared else ():
+    for member in members if _was_declared(knowledge.graph, name) else ():
         declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp <= until.stamp]
         content = declared and getattr(declared[-1], part)
         reports += [Stamped(declared[-1].stamp, False, content)] if content else []
