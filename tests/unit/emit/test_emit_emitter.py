@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,6 +30,25 @@ def config(tmp_path: Path) -> EmitConfig:
 def numbers(tmp_path: Path) -> Callable[[], list[int]]:
     """The numbers of the events in the file, in its order."""
     return lambda: [json.loads(line)["n"] for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+
+
+class HangingSigner:
+    """Signs nothing until it is released, and tells when it hangs."""
+
+    def __init__(self) -> None:
+        self.hangs, self.is_released = threading.Event(), threading.Event()
+
+    def __call__(self, unsigned: bytes) -> bytes:
+        self.hangs.set()
+        self.is_released.wait()
+        return unsigned
+
+
+@pytest.fixture
+def hanging() -> Iterator[HangingSigner]:
+    signer = HangingSigner()
+    yield signer
+    signer.is_released.set()
 
 
 def event(n: int) -> bytes:
@@ -127,19 +146,12 @@ def test_a_signal_handler_can_put_while_it_interrupts_a_put(
 
 
 def test_closing_does_not_wait_for_a_hanging_signer_and_leaves_events_to_the_next_emitter(
-    tmp_path: Path, numbers: Callable[[], list[int]]
+    tmp_path: Path, numbers: Callable[[], list[int]], hanging: HangingSigner
 ) -> None:
-    hangs, is_released = threading.Event(), threading.Event()
-
-    def sign(unsigned: bytes) -> bytes:
-        hangs.set()
-        is_released.wait()
-        return unsigned
-
     config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=0.05)
-    emitter = Emitter(config, sign)
+    emitter = Emitter(config, hanging)
     emitter.put(event(0))
-    assert hangs.wait(LONG_S)
+    assert hanging.hangs.wait(LONG_S)
     for n in range(1, 10):
         emitter.put(event(n))
 
@@ -148,31 +160,23 @@ def test_closing_does_not_wait_for_a_hanging_signer_and_leaves_events_to_the_nex
     with Emitter(config, sign=bytes) as following:
         assert following.drain(LONG_S)
     assert numbers() == list(range(10))
-    is_released.set()
 
 
 def test_events_of_a_dead_process_that_a_hanging_signer_has_in_hand_are_left_to_the_next_emitter_before_later_ones(
-    tmp_path: Path, numbers: Callable[[], list[int]]
+    tmp_path: Path, numbers: Callable[[], list[int]], hanging: HangingSigner
 ) -> None:
-    hangs, is_released = threading.Event(), threading.Event()
-
-    def sign(unsigned: bytes) -> bytes:
-        hangs.set()
-        is_released.wait()
-        return unsigned
-
     config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=0.05)
     for first in (0, 5):
-        hangs.clear()
-        emitter = Emitter(config, sign)
+        hanging.hangs.clear()
+        emitter = Emitter(config, hanging)
         for n in range(first, first + 5):
             emitter.put(event(n))
-        assert hangs.wait(LONG_S)
+        assert hanging.hangs.wait(LONG_S)
         emitter.close()
 
     with Emitter(config, sign=bytes) as following:
         assert following.drain(LONG_S)
-    is_released.set()
+    hanging.is_released.set()
     emitter._worker.join(LONG_S)
 
     assert numbers() == list(range(10))
