@@ -255,7 +255,7 @@ class Identities:
         """All names in use of the dataset, in no order; an unused name has the members of its spellings."""
         if name not in self._known:
             return self.members(min(spellings)) if (spellings := self._spellings_of(name)) else (name,)
-        exception = self._exceptional().get(name)
+        exception = self.exceptions.get(name)
         return exception if exception is not None else self._members.get(self._root(name), (name,))
 
     def knows(self, name: DatasetId) -> bool:
@@ -266,7 +266,7 @@ class Identities:
         """Whether this is the dataset's only name."""
         if name not in self._known:
             return not self._spellings_of(name)
-        exceptions = self._exceptions if self._exceptions is not None else self._exceptional()
+        exceptions = self._exceptions if self._exceptions is not None else self.exceptions
         return name not in self._parent and name not in self._members and name not in exceptions
 
     def _spellings_of(self, unused: DatasetId) -> Mapping[DatasetId, None]:
@@ -314,9 +314,6 @@ class Identities:
     @property
     def exceptions(self) -> Mapping[DatasetId, Class]:
         """The classes of the names that the three rules concern; never changed, but replaced."""
-        return self._exceptional()
-
-    def _exceptional(self) -> dict[DatasetId, Class]:
         if self._exceptions is None:
             self._exceptions = self._worked_out()
         return self._exceptions

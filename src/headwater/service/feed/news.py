@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.identity import Class
@@ -172,17 +173,20 @@ def _new_edges(graph: Graph, added: AbstractSet[Edge], classes: Mapping[DatasetI
     They are among those `added` with the event, and those to datasets of which names came together or apart; `classes`
     are the exceptional classes of names before.
     """
+
+    @cache  # an event may add a thousand edges of one job
+    def had(job: JobId, direction: EdgeKind) -> set[DatasetId]:
+        names = (name for name in _ends(graph, job, direction) if isinstance(name, DatasetId))
+        before = (name for name in names if (job, direction, name) not in added)
+        shown_before = (graph.shown_among(classes.get(name, (name,))) for name in before)
+        return {graph.shown(name) for name in shown_before if name.is_complete}
+
     for job, direction, end in {*added, *_edges_naming(graph, _regrouped(classes, graph.identities.exceptions))}:
-        ends = _ends(graph, job, direction)
-        if end not in ends:
+        if end not in _ends(graph, job, direction):
             continue
         if isinstance(end, JobId):
             yield job, direction, end
-            continue
-        had = (name for name in ends if isinstance(name, DatasetId) and (job, direction, name) not in added)
-        shown_before = (graph.shown_among(classes.get(name, (name,))) for name in had)
-        shown = graph.shown(end)
-        if shown.is_complete and shown not in {graph.shown(name) for name in shown_before if name.is_complete}:
+        elif (shown := graph.shown(end)).is_complete and shown not in had(job, direction):
             yield job, direction, shown
 
 
