@@ -107,25 +107,24 @@ class JobTallies(Tallied[JobId, JobTally]):
         count -= sum(tally.seen.first_us <= then.until_us for tally in counted)
         count += sum(tally is not None and tally.is_shown for tally in tallies.values())
         page = _Page([each for each in order[begin : begin + most + len(tallies)] if each[1] not in tallies], tallies)
-        runs = then.runs_backwards()
-        for last_us, mentions in islice(runs, _RUNS):
-            if page.count_newer(last_us) >= most:
-                return Nodes(page.newest(most), total=count)
-            for job, _ in mentions:
-                if job not in page and (tally := others._known.get(job)) and tally.seen.last_us > then.until_us:
-                    page.place(job, self._look(job))
-        return Nodes(page.newest(most), total=count) if next(runs, None) is None else None
+
+        def place(job: JobId) -> None:
+            if job not in page and (tally := others._known.get(job)) and tally.seen.last_us > then.until_us:
+                page.place(job, self._look(job))
+
+        return Nodes(page.newest(most), total=count) if _placed(most, then, page.count_newer, place) else None
 
     def _found_newest(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
         """Find the last events of the `most` newest jobs; returns whether the latest runs sufficed."""
-        runs = then.runs_backwards()
-        for last_us, mentions in islice(runs, _RUNS):
-            if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
-                return True
-            for job, _ in mentions:
-                if namespace in (None, job.namespace) and self._has_later_events(job):
-                    self._look_at(job)
-        return next(runs, None) is None
+
+        def count_newer(time_us: int) -> int:
+            return self._count_newer(time_us, namespace) - self._count_newer(then.until_us, namespace)
+
+        def place(job: JobId) -> None:
+            if namespace in (None, job.namespace) and self._has_later_events(job):
+                self._look_at(job)
+
+        return _placed(most, then, count_newer, place)
 
     def _count_newer(self, time_us: int, namespace: str | None) -> int:
         """The number of jobs with a known event after `time_us`, even one after the time of this past."""
@@ -256,6 +255,17 @@ class Nodes(Generic[NodeT]):
         begin = self._unplaced + offset
         end = None if limit is None else begin + limit
         return [node for _, node in self._order[begin:end]]
+
+
+def _placed(most: int, then: FromNow[JobId], count_newer: Callable[[int], int], place: Callable[[JobId], None]) -> bool:
+    """Place the jobs that the latest runs by then mention, until `most` are newer; returns whether they sufficed."""
+    runs = then.runs_backwards()
+    for last_us, mentions in islice(runs, _RUNS):
+        if count_newer(last_us) >= most:
+            return True
+        for job, _ in mentions:
+            place(job)
+    return next(runs, None) is None
 
 
 def _in_source(tally: DatasetTally) -> Membership:
