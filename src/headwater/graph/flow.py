@@ -4,7 +4,7 @@ Of a run's evidence for a dataset the strongest counts: the `lineage` facet, the
 read. A `lineage` facet without sources reports that there are none.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain
 from typing import Final, Literal, NamedTuple
@@ -50,8 +50,12 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
 def sources_reported_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
     """The sources that one run reports for the dataset, by its strongest facet; None: it has no such facet."""
     by = _strongest(graph.runs[run_id], graph.members(name))
-    named = (source for member, (_, digest) in by for source in graph.column_edges.sources(member, digest))
-    return {graph.shown(source) for source in named} if by else None
+    return {graph.shown(source) for source in _sources_by(graph, by)} if by else None
+
+
+def _sources_by(graph: Graph, by: Iterable[tuple[DatasetId, EvidenceKey]]) -> Iterator[DatasetId]:
+    """The sources that this evidence names; a source may be repeated."""
+    return (source for member, (_, digest) in by for source in graph.column_edges.sources(member, digest))
 
 
 def _strongest(run: Run, members: Sequence[DatasetId]) -> list[tuple[DatasetId, EvidenceKey]]:
@@ -72,8 +76,7 @@ def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]
             by.update(keys)
         elif any(("output", member) in run.observed for member in members):
             read.update(source for direction, source in run.observed if direction == "input")
-    named = (source for member, (_, digest) in by for source in graph.column_edges.sources(member, digest))
-    sources = {graph.shown(source) for source in chain(read, named)}
+    sources = {graph.shown(source) for source in chain(read, _sources_by(graph, by))}
     for member in filter(graph.datasets.__contains__, members):
         sources |= {source.dataset for source, _ in _declared(graph, job, member, members)}
     return sources

@@ -14,7 +14,7 @@ from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.declared import dataset_of, flows, makers, references, targets, uses
 from headwater.graph.growth import Growth
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Reporter
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Reporter, RunEnd, settled_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, Stamped
@@ -133,10 +133,9 @@ class Graph(Growth):
         In microseconds since 1970. False for a dataset with several names, or one that was ever declared.
         """
         dataset = self.datasets.get(name)
-        newest = None if dataset is None else dataset.facets.get(facet)
-        if dataset is None or newest is None or dataset.was_declared or not self.identities.is_alone(name):
+        if dataset is None or dataset.was_declared or not self.identities.is_alone(name):
             return False
-        return dataset.unchanged_since.get(facet, newest.stamp.time_us) <= time_us
+        return facet in dataset.facets and settled_us(dataset, facet) <= time_us
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """The digest of the newest content of each of a job's facets."""
@@ -240,8 +239,11 @@ class Graph(Growth):
     def runs_naming(self, name: DatasetId) -> list[str]:
         """The runs that read or wrote the dataset under this exact name, in no order."""
         runs = (run_id for job in self.jobs_naming(name) for run_id in self.jobs[job].runs)
-        ends = ("input", name), ("output", name)
-        return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
+        return self._touching(runs, {("input", name), ("output", name)})
+
+    def _touching(self, run_ids: Iterable[str], ends: AbstractSet[RunEnd]) -> list[str]:
+        """Those of the runs that touched any of these ends."""
+        return [run_id for run_id in run_ids if not self.runs[run_id].observed.keys().isdisjoint(ends)]
 
     def count_runs_naming(self, name: DatasetId) -> int:
         """The number of runs that read or wrote the dataset under this exact name; mostly from the edges' counts."""
@@ -253,11 +255,11 @@ class Graph(Growth):
         return dataset.readers | dataset.writers if dataset else frozenset()
 
     def _count_runs(self, job: Job, name: DatasetId) -> int:
-        ends = ("input", name), ("output", name)
+        ends: set[RunEnd] = {("input", name), ("output", name)}
         edges = [edges[name] for edges in (job.reads, job.writes) if name in edges]
         if len(edges) == 1 and job.reported.keys().isdisjoint(ends):  # else runs count twice, or others' runs count
             return edges[0].runs
-        return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
+        return len(self._touching(job.runs, ends))
 
     def reads(self, job: JobId) -> dict[DatasetId, Edge]:
         """The edges to what the job reads, by shown name; a run counts for each name that it used."""
@@ -272,22 +274,20 @@ class Graph(Growth):
         known = self.jobs[job]
         edges = known.reads if direction == "input" else known.writes
         shown = self._by_shown_name(edges)
-        names: dict[DatasetId, list[DatasetId]] = defaultdict(list)
-        if len(shown) < len(edges):  # else each edge has one name, or is in quarantine
-            for name in edges:
-                names[self.shown(name)].append(name)
-        for main, several in names.items():
-            if main in shown and len(several) > 1:
-                shown[main] = Edge(
-                    shown[main].seen, self._count_touching(known, {(direction, name) for name in several})
-                )
+        if len(shown) == len(edges):  # as nearly always: each has one name
+            return shown
+        ends: dict[DatasetId, set[RunEnd]] = defaultdict(set)
+        for name in edges:
+            ends[self.shown(name)].add((direction, name))
+        for name in shown:
+            if len(ends[name]) > 1:
+                shown[name] = Edge(shown[name].seen, self._count_naming(known, ends[name]))
         return shown
 
-    def _count_touching(self, job: Job, ends: AbstractSet[tuple[Direction, DatasetId]]) -> int:
+    def _count_naming(self, job: Job, ends: AbstractSet[RunEnd]) -> int:
         """The number of runs, the job's own or others that report about it, that name any of these ends of the job."""
-        own = {run_id for run_id in job.runs if not self.runs[run_id].observed.keys().isdisjoint(ends)}
         others = {each for end in ends for each in job.reported.get(end, ()) if isinstance(each, str)}
-        return len(own | others)
+        return len(others.union(self._touching(job.runs, ends)))
 
     def readers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that read the dataset, under any of its names."""

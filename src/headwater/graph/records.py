@@ -237,3 +237,8 @@ class Dataset:
             for name, facet in declared.facets.items():
                 newest[name] = max(newest.get(name, facet), facet)
         return newest
+
+
+def settled_us(record: Job | Dataset, facet: str) -> int:
+    """Since when all reports of a facet that it has had the same content, in microseconds since 1970."""
+    return record.unchanged_since.get(facet, record.facets[facet].stamp.time_us)

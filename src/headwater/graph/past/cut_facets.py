@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from headwater.graph.lineage import Graph
 from headwater.graph.past.lazy import PartlyLoaded
 from headwater.graph.past.refolded import CutIdentities, Refolded
-from headwater.graph.records import Dataset, Job
+from headwater.graph.records import Dataset, Job, settled_us
 from headwater.model.facts import SHAPE_PARTS, Stamped
 from headwater.model.names import DatasetId, JobId
 
@@ -179,4 +179,4 @@ def _is_unchanged_since(time_us: int, now: Job | Dataset, again: Mapping[str, St
     last = now.facets[facet]
     if facet in again and again[facet].content != last.content:
         return False
-    return now.unchanged_since.get(facet, last.stamp.time_us) <= time_us
+    return settled_us(now, facet) <= time_us

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Job, Run
+from headwater.graph.records import Dataset, Job, Run, settled_us
 from headwater.model.events import Direction
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -32,8 +32,7 @@ def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collect
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
-    reported = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
-    since = (job.unchanged_since.get(facet, reported_us) for facet, reported_us in reported)
+    since = (settled_us(job, facet) for facet in facets if facet in job.facets)
     return max(chain((first_us,), edges, since)) if _reporting_runs(job) else None
 
 
@@ -56,8 +55,7 @@ def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str
     if not all(_has_one_name(graph, each) for each in (name, *_sources(graph, dataset, name))):
         return None
     evidence = (edge.seen.first_us for edge in dataset.evidence.values())
-    reported = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
-    since = (dataset.unchanged_since.get(facet, reported_us) for facet, reported_us in reported)
+    since = (settled_us(dataset, facet) for facet in facets if facet in dataset.facets)
     return max(chain((dataset.observed.first_us,), evidence, since))
 
 
