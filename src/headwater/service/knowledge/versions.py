@@ -242,9 +242,10 @@ def _met_before(knowledge: Knowledge, name: DatasetId, time_us: int) -> int | No
         begun = _begun_before(knowledge, job, time_us)
         all_last_us = (last_us for run_id in begun for last_us in _last_us(graph, run_id, of_job, names))
         earliest_us = next((last_us for last_us in all_last_us if last_us < time_us), None)
-        if earliest_us is not None and first_us < time_us:
-            return first_us
-        met_us += [] if earliest_us is None else [earliest_us]
+        if earliest_us is not None:
+            if first_us < time_us:
+                return first_us
+            met_us.append(earliest_us)
     return min(met_us, default=None)
 
 
