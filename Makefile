@@ -102,12 +102,15 @@ lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## s
 wheel: setup  ## build the wheel for a server, into build/dist/
 	@scripts/build-wheel build/dist && ls build/dist/*
 
-test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp build/spark-classes.jsa  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, everything else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/signing-transport/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
 	npm --prefix web test
+
+build/spark-classes.jsa: build/python.stamp build/jars.stamp scripts/archive-spark-classes  # for the tests: Spark starts in half the time
+	$(VENV)/python scripts/archive-spark-classes $@
 
 build/system.stamp:  # a real browser and a real PostgreSQL, from Debian's packages
 	@mkdir -p build
