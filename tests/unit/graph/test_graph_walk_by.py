@@ -80,11 +80,11 @@ def test_the_past_is_unknown_from_edges_if_a_dataset_has_several_names() -> None
     now = graph_of(facts_of([run_event(10, 0, [SOURCE], [TARGET])]))
 
     past = past_neighbourhood(
-        now, BEGIN_US + 30_000_000, lambda names: DatasetId("lake", "t1") not in names, JobId("etl", "job0"), 2
+        now, BEGIN_US + 30_000_000, lambda name: name != DatasetId("lake", "t1"), JobId("etl", "job0"), 2
     )
 
     assert past is None
 
 
-def _all_are_alone(names: Iterable[DatasetId]) -> bool:
+def _all_are_alone(name: DatasetId) -> bool:
     return True

@@ -43,9 +43,13 @@ class CutFacets(Graph):
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
 
+    def is_alone_as_then(self, name: DatasetId) -> bool:
+        """Whether the name is complete, and is and was its dataset's only name."""
+        return self.identities.is_alone_in_both(name)
+
     def are_alone_as_then(self, names: Iterable[DatasetId]) -> bool:
-        """Whether each of the names is complete, and is and was its dataset's only name."""
-        return self.identities.are_alone_in_both(names)
+        """Whether this holds for each of the names."""
+        return all(map(self.identities.is_alone_in_both, names))
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """As in `Graph`."""
@@ -125,7 +129,7 @@ class CutFacets(Graph):
     def _simple_record(self, name: DatasetId) -> _SimpleRecord | None:
         """The current record of a dataset with one name, then and now, that only runs report."""
         dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
-        if dataset is None or not self.are_alone_as_then((name,)):
+        if dataset is None or not self.is_alone_as_then(name):
             return None
         if again is not None and (again.declared or dataset.declared):
             return None

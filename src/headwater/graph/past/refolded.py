@@ -96,18 +96,17 @@ class CutIdentities(Identities):
             self._alone.add(name)
         return name in self._alone
 
-    def are_alone_in_both(self, names: Iterable[DatasetId]) -> bool:
-        """Whether each of the names is complete, and is its dataset's only name then and now; asked for each node."""
+    def is_alone_in_both(self, name: DatasetId) -> bool:
+        """Whether the name is complete, and is its dataset's only name then and now; asked for each node."""
         if self._alone_as_of != self.changes or self._alone_in_both_as_of != self._now.changes:
             self._alone_in_both_as_of = self._now.changes
             self._alone_in_both.clear()
-        alone = self._alone_in_both
-        for name in names:
-            if name not in alone:
-                if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
-                    return False
-                if self._now.knows(name):  # for unknown names `changes` does not show when to drop it
-                    alone.add(name)
+        if name in self._alone_in_both:
+            return True
+        if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
+            return False
+        if self._now.knows(name):  # for unknown names `changes` does not show when to drop it
+            self._alone_in_both.add(name)
         return True
 
     def _forget_alone(self) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from typing import Final, Protocol
 
 from headwater.graph.past.cut_facets import CutFacets
 from headwater.graph.records import Dataset, Job, Run
-from headwater.model.facts import Stamped, Target
+from headwater.model.facts import ParentRun, Stamped, Target
 from headwater.model.names import DatasetId, JobId
+
+_FEW_RUNS: Final = 4
+"""Faster examined one by one than by the order of their last events."""
 
 
 class ReportingRunsAsOf(Protocol):
@@ -54,7 +57,7 @@ class UnchangedSince(CutFacets):
     def is_named_as_then(self, name: DatasetId) -> bool:
         """Whether the dataset has the same complete names and shown name as then, and nothing of it is folded again."""
         now = self.now.identities
-        if self.are_alone_as_then((name,)):
+        if self.is_alone_as_then(name):
             return name not in self.again.datasets
         if not name.is_complete:
             return False
@@ -110,6 +113,15 @@ class UnchangedSince(CutFacets):
         times = self.now.runs[run_id].times
         return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
 
+    def is_meant_as_then(self, parent: ParentRun) -> bool:
+        """Whether a parent or root has the same job now as then; `meant` says which."""
+        run = self.now.runs.get(parent.run_id)
+        if parent.run_id not in self.again.runs and (
+            run is None or run.times is None or self.is_run_as_then(parent.run_id)
+        ):
+            return True
+        return self.meant(parent) == self.now.meant(parent)
+
     def _run_ids_as_then(self, run_ids: Iterable[str]) -> set[str]:
         """The unchanged ones of the runs, in one pass: a job may have thousands."""
         runs, again, until_us = self.now.runs, self.again.runs, self._until_us
@@ -147,7 +159,7 @@ class UnchangedSince(CutFacets):
         return all(self._is_reported_before(reporter) for of_side in reporters for reporter in of_side)
 
     def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
-        if self.reporting_runs is None:
+        if self.reporting_runs is None or len(job.runs) <= _FEW_RUNS:
             return self._are_all_as_then(job.runs)
         return self.reporting_runs.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 

@@ -3,7 +3,7 @@
 So no past record is assembled for nodes that are only passed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from headwater.graph.lineage import Graph
 from headwater.graph.walk import Neighbourhood, reachable
@@ -13,14 +13,14 @@ from headwater.model.names import DatasetId, JobId
 def past_neighbourhood(
     graph: Graph,
     until_us: int,
-    are_alone: Callable[[Iterable[DatasetId]], bool],
+    is_alone: Callable[[DatasetId], bool],
     node: DatasetId | JobId,
     max_hops: int,
 ) -> Neighbourhood | None:
     """As `walk.neighbourhood`, by the edges that existed by then; without datasets derived from others without a job.
 
-    `are_alone` says whether datasets have and had one complete name each; each run must have the same job as then. None
-    where edges alone do not determine the past: others than a job's own runs report it, or a dataset has several names.
+    `is_alone` says whether a dataset has and had one complete name; each run must have the same job as then. None where
+    edges alone do not determine the past: others than a job's own runs report it, or a dataset has several names.
     """
     jobs, datasets = graph.jobs, graph.datasets
     walked: set[DatasetId] = set()
@@ -34,14 +34,15 @@ def past_neighbourhood(
                     yield from touching(name)
 
     def touching(name: DatasetId) -> Iterator[JobId]:
-        if not are_alone((name,)):
+        if not is_alone(name):
             raise _NotDeterminedByEdgesError
         dataset = datasets.get(name)
         for job in () if dataset is None else dataset.writers | dataset.readers:
             known = jobs[job]
             if known.is_reported_by_others:
                 raise _NotDeterminedByEdgesError
-            if any(name in edges and edges[name].seen.first_us <= until_us for edges in (known.reads, known.writes)):
+            edge, other = known.reads.get(name), known.writes.get(name)
+            if (edge and edge.seen.first_us <= until_us) or (other and other.seen.first_us <= until_us):
                 yield job
 
     try:

@@ -51,5 +51,5 @@ class IndirectChanges:
 
     def _names(self) -> Iterator[DatasetId]:
         """Names of datasets that had other names and were folded again, and of datasets edited since."""
-        yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
+        yield from (name for name in self._cut.again.datasets if not self._cut.is_alone_as_then(name))
         yield from (DatasetId(*names) for kind, *names in self._unchanged.edited if kind == "dataset")

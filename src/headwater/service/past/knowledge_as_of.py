@@ -144,14 +144,14 @@ class KnowledgeAsOf(Knowledge):
         """As in `Knowledge`; walks the current graph if its edges tell which of them existed then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
-            found = past_neighbourhood(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
+            found = past_neighbourhood(self._now.graph, self._until_us, self._cut.is_alone_as_then, node, max_hops)
             if found is not None:
                 return found
         return super().neighbourhood(node, max_hops)
 
     def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
         """Whether the node exists now, under the same name."""
-        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
+        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.is_alone_as_then(node)
 
     @property
     def _has_only_edges_of_now(self) -> bool:
@@ -162,7 +162,7 @@ class KnowledgeAsOf(Knowledge):
 
     def seen(self, name: DatasetId) -> Seen:
         """As in `Knowledge`."""
-        from_runs = self._seen.from_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        from_runs = self._seen.from_runs(name) if self._cut.is_alone_as_then(name) else None
         return super().seen(name) if from_runs is None else from_runs
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:

@@ -41,7 +41,7 @@ class NodesFromNow:
 
     def dataset_node(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
         """As in `ReusableNodes`."""
-        is_one = self._cut.are_alone_as_then((name,)) and not self._unchanged.edited_any((name,))
+        is_one = self._cut.is_alone_as_then(name) and not self._unchanged.edited_any((name,))
         if not is_one or not self._cut.are_facets_alike(name, facets):
             return None
         if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:

@@ -48,7 +48,7 @@ class SeenAsOf:
             again = self._cut.own_runs_again(node)
             return None if again is None else self.job_from_runs(node, again)
         dataset = self._now.dataset_tallies.get(node)
-        is_one = self._cut.are_alone_as_then((node,)) and not self.was_declared(node)
+        is_one = self._cut.is_alone_as_then(node) and not self.was_declared(node)
         return (
             self.dataset(node, dataset)
             if dataset is not None and is_one and is_mentioned_by_runs_only(dataset)

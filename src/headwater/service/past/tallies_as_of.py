@@ -56,7 +56,7 @@ class TalliesAsOf:
         known = self._now.dataset_tallies.get(name)
         if known is None or not is_mentioned_by_runs_only(known) or target_of(name) in self._unchanged.edited:
             return None
-        is_one = self._cut.are_alone_as_then((name,))
+        is_one = self._cut.is_alone_as_then(name)
         return known if is_one and self._are_columns_same(name) and not self._seen.was_declared(name) else None
 
     def _are_columns_same(self, name: DatasetId) -> bool:

@@ -48,14 +48,18 @@ class Unchanged:
 
     def have_parents_same_names(self, job: JobId) -> bool:
         """Whether the parents and roots of an unchanged job and its newest run have the same names now."""
-        activity, resolved, resolved_now = self._now.activity(job), self._cut.meant, self._now.graph.meant
-        newest = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
-        parents = (activity.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
-        return all(resolved(parent) == resolved_now(parent) for parent in parents if parent is not None)
+        activity = self._now.activity(job)
+        if activity.parent is not None and not self._cut.is_meant_as_then(activity.parent):
+            return False
+        newest = self._now.graph.runs.get(activity.runs[0]) if activity.runs else None
+        if newest is not None and newest.of_job is not None:
+            return all(map(self._cut.is_meant_as_then, newest.of_job.parts_of))
+        named = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
+        return named is None or named.root is None or self._cut.is_meant_as_then(named.root)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset itself, given by its shown name, is unchanged."""
-        if self._cut.are_alone_as_then((name,)):  # as nearly all are
+        if self._cut.is_alone_as_then(name):  # as nearly all are
             return self._cut.is_dataset_as_then(name) and not self.edited_any((name,))
         return self._is_end(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
 
@@ -75,7 +79,7 @@ class Unchanged:
         if run is None:
             return False
         parts_of = run.of_job.parts_of if run.of_job is not None else ()
-        if any(self._cut.meant(parent) != self._now.graph.meant(parent) for parent in parts_of):
+        if not all(map(self._cut.is_meant_as_then, parts_of)):
             return False
         return self._are_ends([name for _, name in run.observed], self._cut.is_shape_as_then)
 
