@@ -91,6 +91,15 @@ def test_a_dataset_that_only_a_declared_input_names_lists_the_version_that_a_run
     (run,) = get(client, "/api/v1/runlineage/upstream?runId=r")["runs"]
 
     assert [each["version"] for each in run["inputs"]] == listed(client)
+    assert [get(client, f"{LAKE}/t")["currentVersion"]] == listed(client)
+
+
+def test_a_schema_that_was_declared_and_withdrawn_leaves_a_current_version_without_one(client: TestClient) -> None:
+    post(client, declared(1, schema=schema("a")), declared(2))
+
+    _, newest = listed(client)
+
+    assert newest == get(client, f"{LAKE}/t")["currentVersion"]
 
 
 def test_a_schema_that_a_run_reports_after_its_start_makes_one_version(client: TestClient) -> None:
@@ -220,3 +229,5 @@ def test_every_version_that_a_run_met_is_listed_now_and_then(events: list[Body],
             known = [run for run in runs if client.get(f"/api/v1/jobs/runs/{run}{as_of}").status_code == 200]
 
             assert {*chain.from_iterable(met(client, run, as_of) for run in known)} <= {*ids(versions)}
+            if versions:
+                assert client.get(f"{LAKE}/t{as_of}").json()["currentVersion"] == versions[0]["version"]

@@ -13,7 +13,7 @@ from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.knowledge.activity import STATE_OF_EVENT, KnownRun
-from headwater.service.knowledge.versions import current_shape, shape_uuid
+from headwater.service.knowledge.versions import current_version
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.runs import last_observed_us
 from headwater.service.views.tags import tags_of
@@ -60,8 +60,8 @@ def _namespace(ask: Ask, _: None, name: str) -> Node | None:
 
 
 def _current_version(ask: Ask, name: DatasetId) -> Node | None:
-    shape = current_shape(ask.knowledge.graph, name)
-    return None if shape is None else objects.version_with(ask, name, str(shape_uuid(ask.knowledge.graph, name, shape)))
+    uuid = current_version(ask.knowledge, name)
+    return None if uuid is None else objects.version_with(ask, name, uuid)
 
 
 def _newest_versions(ask: Ask, jobs: Iterable[JobId]) -> list[Node]:

@@ -150,6 +150,14 @@ def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
     return shape if was_touched or shape != Shape() else None
 
 
+def current_version(knowledge: Knowledge, name: DatasetId) -> str | None:
+    """The UUID of the newest of `dataset_versions`; None where there are none."""
+    shape = current_shape(knowledge.graph, name)
+    if shape is None and next(dataset_versions(knowledge, name), None) is not None:
+        shape = Shape()
+    return None if shape is None else str(shape_uuid(knowledge.graph, name, shape))
+
+
 def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[ShapePart, Stamped]) -> Shape:
     """The shape that a run met which last reported the dataset at that time.
 

@@ -12,7 +12,7 @@ from headwater.model.facts import FlowDirection
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.background import result_in_slices
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.versions import current_shape, shape_uuid
+from headwater.service.knowledge.versions import current_version
 from headwater.service.request.node_ids import versioned
 from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.shapes import marquez as shapes
@@ -162,7 +162,7 @@ def _order_of_edge(edge: ColumnEdge) -> tuple[str, str, str, bool]:
 def _nodes(
     knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]], options: Options
 ) -> Generator[None, None, list[shapes_lineage.ColumnNode]]:
-    version_of = cache(partial(_version, knowledge))
+    version_of = cache(partial(current_version, knowledge))
     ids = {column: column.node_id for column in steps}
     if options.with_versions:
         ids = {column: versioned(node_id, version_of(column.dataset)) for column, node_id in ids.items()}
@@ -185,11 +185,6 @@ def _nodes(
         )
         yield
     return nodes
-
-
-def _version(knowledge: Knowledge, name: DatasetId) -> str | None:
-    shape = current_shape(knowledge.graph, name)
-    return None if shape is None else str(shape_uuid(knowledge.graph, name, shape))
 
 
 def _data(

@@ -22,7 +22,7 @@ from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.lifecycle import is_dropped, lifecycle_state
-from headwater.service.knowledge.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
+from headwater.service.knowledge.versions import DatasetVersion, content_uuid, current_version, shape_uuid
 from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.tally import DEFAULT_SOURCE
 from headwater.service.views.columns import column_sources
@@ -63,11 +63,10 @@ def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[sha
 
 def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> shapes.Dataset:
     digests = _digests(knowledge, name)
-    shape = current_shape(knowledge.graph, name)
     return shapes.Dataset(
         **dataset_core(knowledge, name),
         **column_sources(knowledge, name),
-        currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
+        currentVersion=current_version(knowledge, name),
         deleted=is_dropped(knowledge, name, digests),
         facets=facets,
         mended=[mended_shape(each) for each in _mended(knowledge, name, digests)],
