@@ -59,18 +59,20 @@ class _Stored(NamedTuple):
     verdicts: Verdicts
 
 
+_NOTHING_STORED: Final = _Stored((), (), ())
+
+
 def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
-    """The runs, in order, by three queries for all of them."""
+    """The runs, in order, by three queries for all that have events of their own."""
     known = list(runs)
-    if not known:
-        return []
-    ids = [run.run_id for run in known]
-    facets = knowledge.store.run_facets(ids)
-    observed = knowledge.store.observed_facets(ids)
-    verdicts = knowledge.store.run_verdicts(ids)
-    return [
-        _run(knowledge, run, _Stored(facets[run.run_id], observed[run.run_id], verdicts[run.run_id])) for run in known
-    ]
+    ids = [run.run_id for run in known if run.has_events]
+    stored: dict[str, _Stored] = {}
+    if ids:
+        facets = knowledge.store.run_facets(ids)
+        observed = knowledge.store.observed_facets(ids)
+        verdicts = knowledge.store.run_verdicts(ids)
+        stored = {run_id: _Stored(facets[run_id], observed[run_id], verdicts[run_id]) for run_id in ids}
+    return [_run(knowledge, run, stored.get(run.run_id, _NOTHING_STORED)) for run in known]
 
 
 def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
