@@ -18,8 +18,8 @@ settings.register_profile("headwater", deadline=None, print_blob=True, derandomi
 settings.load_profile("headwater")
 
 
-# Spark's JVMs: many start for a single query, so they skip the second compiler, and read the classes from an archive,
-# if `make` has written it; a JVM with another class path ignores it. A third of the processor time.
+# Many of Spark's JVMs start for a single query: without the second compiler, and with the classes from an archive, they
+# take a third of the processor time. Without the archive, or with another class path, a JVM loads the classes itself.
 _CLASSES = Path(__file__).resolve().parents[1] / "build" / "spark-classes.jsa"
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS", f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile={_CLASSES} -Xlog:disable"

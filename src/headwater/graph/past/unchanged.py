@@ -115,12 +115,9 @@ class UnchangedSince(CutFacets):
 
     def is_meant_as_then(self, parent: ParentRun) -> bool:
         """Whether a parent or root has the same job now as then; `meant` says which."""
-        run = self.now.runs.get(parent.run_id)
-        if parent.run_id not in self.again.runs and (
-            run is None or run.times is None or self.is_run_as_then(parent.run_id)
-        ):
-            return True
-        return self.meant(parent) == self.now.meant(parent)
+        run_id = parent.run_id
+        is_same = self.is_run_as_then(run_id) if run_id in self.now.runs else run_id not in self.again.runs
+        return is_same or self.meant(parent) == self.now.meant(parent)
 
     def _run_ids_as_then(self, run_ids: Iterable[str]) -> set[str]:
         """The unchanged ones of the runs, in one pass: a job may have thousands."""
