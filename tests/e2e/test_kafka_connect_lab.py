@@ -327,10 +327,17 @@ def has_all_in_the_lake(scenario: Scenario) -> None:
     restarts = 0
     while not eventually(is_complete, within_s=60.0):
         # After a lost worker the sink can be without its coordinator: https://github.com/apache/iceberg/issues/17637
-        status = json.dumps(scenario.lab.request("GET", "/lake/status"))
-        assert restarts < RESTARTS, f"{rows_and_records()} rows and records, {status}"
+        assert restarts < RESTARTS, f"{rows_and_records()} rows and records\n{what_the_sink_says(scenario)}"
         scenario.lab.request("POST", "/lake/restart?includeTasks=true")
         restarts += 1
+
+
+def what_the_sink_says(scenario: Scenario) -> str:
+    """Its status, and the end of what its coordinator logged: the lab's logs go with the lab."""
+    status = json.dumps(scenario.lab.request("GET", "/lake/status"))
+    lines = scenario.lab.lab.log("connect").read_text(errors="replace").splitlines()
+    classes = ("(Coordinator)", "(CommitterImpl)", "(CommitState)")
+    return "\n".join((status, *[line for line in lines if line.endswith(classes) or " ERROR " in line][-80:]))
 
 
 def is_read_by_spark(scenario: Scenario) -> None:
