@@ -49,13 +49,9 @@ class Unchanged:
     def have_parents_same_names(self, job: JobId) -> bool:
         """Whether the parents and roots of an unchanged job and its newest run have the same names now."""
         activity = self._now.activity(job)
-        if activity.parent is not None and not self._cut.is_meant_as_then(activity.parent):
-            return False
-        newest = self._now.graph.runs.get(activity.runs[0]) if activity.runs else None
-        if newest is not None and newest.of_job is not None:
-            return all(map(self._cut.is_meant_as_then, newest.of_job.parts_of))
-        named = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
-        return named is None or named.root is None or self._cut.is_meant_as_then(named.root)
+        newest = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
+        parents = (activity.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
+        return all(self._cut.is_meant_as_then(parent) for parent in parents if parent is not None)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset itself, given by its shown name, is unchanged."""
