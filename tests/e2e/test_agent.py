@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.agent import RealAgent
+from tests.support.event_file import whole_lines
 from tests.support.service import eventually
 
 CONFIG = """
@@ -62,7 +63,7 @@ class EventFile:
         self._path = path
 
     def of(self, run_id: str) -> list[dict[str, Any]]:
-        events = [json.loads(line) for line in self._path.read_bytes().splitlines()]
+        events = map(json.loads, whole_lines(self._path))
         return [event for event in events if event["run"]["runId"] == run_id]
 
     def end_of(self, run_id: str) -> tuple[str, dict[str, Any]]:

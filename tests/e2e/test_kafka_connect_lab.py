@@ -21,6 +21,7 @@ from headwater.lab.lab import Lab
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import verify_event
 from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, generated_orders, play, shown_graph
+from tests.support.event_file import whole_lines
 from tests.support.ports import free_ports
 from tests.support.service import Service, eventually, running
 from tests.support.spec import Specification
@@ -389,7 +390,7 @@ def the_data_are_complete(scenario: Scenario) -> None:
 
 
 def every_event_is_signed_and_valid(scenario: Scenario, shared: Path) -> None:
-    raw = scenario.watch.file.read_bytes().splitlines()
+    raw = whole_lines(scenario.watch.file)
     specification, keys = Specification(shared / "openlineage"), trusted_keys(scenario.watch.home)
 
     assert {verify_event(event, keys).verdict for event in raw} == {"ok"}

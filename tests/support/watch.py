@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.support.event_file import whole_lines
 from tests.support.program import Program
 from tests.support.service import Service
 
@@ -26,7 +27,7 @@ class Watch(Program):
 
     def events(self, job: str) -> list[dict[str, Any]]:
         # A watcher that was killed sends some again, in the same bytes.
-        lines = dict.fromkeys(self.file.read_bytes().splitlines() if self.file.exists() else [])
+        lines = dict.fromkeys(whole_lines(self.file))
         return [event for line in lines if (event := json.loads(line))["job"]["name"] == job]
 
     def newest(self, job: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Events into a JSONL file, one per line, rotated by size.
 
 Several processes may write to one file. Each holds the file's lock while it writes a line, which makes rotation safe. A
-reader needs no lock, since a line appears by a single `write`.
+reader needs no lock; its last line may be a part of one, until a line break follows.
 
 The file is synced when it is rotated, by `Emitter.secure`, and when the transport closes. Acknowledged events therefore
 survive the death of the process, but a power cut may take the last lines.

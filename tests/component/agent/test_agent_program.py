@@ -17,6 +17,7 @@ from headwater.agent.outcomes import save_outcome
 from headwater.agent.states import Execution, Health, State
 from headwater.agent.store import AgentStore
 from tests.support.agent import RealAgent
+from tests.support.event_file import whole_lines
 from tests.support.ports import free_port
 from tests.support.program import COMMAND
 from tests.support.service import eventually
@@ -146,7 +147,7 @@ def test_a_run_left_open_by_a_crash_is_closed_as_of_when_it_was_last_seen_and_an
     closed = agent.wait_for(open_run, "failed")
     assert (closed["stop"]["reason"], closed["endedAt"]) == ("crashed", "2026-05-22T14:23:11.250Z")
     assert agent.execution(ended_run)["state"] == "completed"
-    events = [json.loads(line) for line in (agent.home / "events.jsonl").read_bytes().splitlines()]
+    events = [json.loads(line) for line in whole_lines(agent.home / "events.jsonl")]
     emitted = [(event["eventType"], event["run"]["runId"], event["eventTime"]) for event in events]
     assert ("FAIL", open_run, "2026-05-22T14:23:11.250000Z") in emitted
     assert ended_run not in {run_id for _, run_id, _ in emitted}

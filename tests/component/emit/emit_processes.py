@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.event_file import whole_lines
+
 HERE = Path(__file__).parent
 
 
@@ -24,8 +26,7 @@ class Service:
     @property
     def numbers(self) -> list[int]:
         """The numbers of the events that arrived, in order of arrival."""
-        lines = self.file.read_bytes().splitlines() if self.file.exists() else []
-        return [json.loads(line)["n"] for line in lines]
+        return [json.loads(line)["n"] for line in whole_lines(self.file)]
 
     def start(self) -> None:
         command = [sys.executable, str(HERE / "emit_receiver.py"), str(self.port), str(self.file)]
