@@ -100,7 +100,7 @@ def test_a_service_that_moves_old_raw_events_answers_as_before(tmp_path: Path) -
         before = [get(client, path) for path in reads]
 
     with closing(open_store(path)) as store, serving(store, retain_raw_days=1) as client:
-        assert eventually(lambda: not any(store._rows("SELECT 1 FROM log WHERE length(packed) > 0")), within_s=30)
+        assert eventually(lambda: not any(store._rows("SELECT 1 FROM log WHERE length(packed) > 0")))
         assert [get(client, path) for path in reads] == before
 
 

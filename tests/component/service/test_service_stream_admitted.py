@@ -53,10 +53,10 @@ def test_a_stream_ends_when_its_key_is_revoked_and_sends_nothing_more(tmp_path: 
             body = event(job={"namespace": "secret", "name": job}, run={"runId": job})
             assert admin("POST", "/api/v1/lineage", content=json.dumps(body)).status_code == 201
 
-        ends.result(timeout=10)
+        ends.result(timeout=60)
         assert not goes_on.done()
         client.app.state.service.feed.close()  # type: ignore[attr-defined]
-        goes_on.result(timeout=10)
+        goes_on.result(timeout=60)
 
     assert b"job:secret:first" not in b"".join(gone.received)
     assert b"job:secret:second" in b"".join(stays.received)

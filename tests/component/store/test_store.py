@@ -196,12 +196,12 @@ def test_a_post_while_facts_are_stored_does_not_wait_for_all_of_them(store: Stor
     def catch_up(should_yield: Callable[[], bool], _: int) -> None:
         if delivered and not is_busy.is_set():
             is_busy.set()
-            if eventually(should_yield, within_s=10):
+            if eventually(should_yield):
                 was_asked_to_yield.set()
 
     writer = WriterThread[int](store.add, catch_up, delivered.extend)
     writer.submit(entry(event(0)), 0)
-    is_busy.wait(10)
+    is_busy.wait(60)
     writer.submit(entry(event(1)), 1)
     writer.close()
 
@@ -214,7 +214,7 @@ def test_an_event_that_cannot_be_stored_does_not_affect_its_group(store: Store) 
     may_begin = threading.Event()
 
     def add(entries: Sequence[Entry]) -> list[Stored]:
-        may_begin.wait(10)
+        may_begin.wait(60)
         return store.add(entries)
 
     writer = WriterThread[str](add, store.catch_up, delivered.extend)

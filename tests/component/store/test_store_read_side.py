@@ -147,7 +147,7 @@ def test_a_read_of_facts_that_cannot_be_stored_now_fails_and_not_every_read_trie
         assert writer.requests == requests + 1
         assert read_side.size() == 3
         writer.is_away = False
-        assert eventually(lambda: has_facts(read_side), within_s=10)
+        assert eventually(lambda: has_facts(read_side))
 
 
 def has_facts(read_side: ReadSideStore) -> bool:

@@ -166,6 +166,18 @@ def test_the_schema_of_a_dataset_is_not_news_when_the_dataset_only_gets_another_
     assert [schemas for _, _, schemas in all_news] == [["s.t"], [], []]
 
 
+def test_a_repeated_schema_is_news_if_the_same_event_joins_a_dataset_of_another_schema() -> None:
+    names = facet(identifiers=[{"namespace": "hive", "name": "s.t", "type": "TABLE"}])
+
+    all_news = news_of(
+        event(eventTime="2026-05-22T14:01:00Z", outputs=[dataset("t", schema=schema("x"))]),
+        event(eventTime="2026-05-22T14:02:00Z", outputs=[dataset("s.t", "hive", schema=schema("y"))]),
+        event(eventTime="2026-05-22T14:03:00Z", outputs=[dataset("t", schema=schema("x"), symlinks=names)]),
+    )
+
+    assert [schemas for _, _, schemas in all_news] == [["t"], ["s.t"], ["s.t"]]
+
+
 def test_data_that_a_run_handed_on_before_it_belonged_to_another_job_is_news_of_that_job() -> None:
     own = _lineage("unknown", of_job={"type": "JOB"}, fed_by=_job("fetch"))
 

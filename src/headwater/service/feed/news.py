@@ -10,6 +10,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
+    Alias,
     Declaration,
     DeclaredTimes,
     Edit,
@@ -50,11 +51,12 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         set[JobId | DatasetId](),
         dict[DatasetId, Stamped | None](),
     )
+    joins = any(isinstance(fact, Alias) and fact.alias not in graph.identities.members(fact.name) for fact in facts)
     for fact in facts:
         if isinstance(fact, Observation):
             observations.append(fact)
         elif isinstance(fact, ObservedFacet):
-            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact):
+            if fact.name == _SCHEMA and fact.is_of_dataset and (joins or _is_other(graph, fact)):
                 schemas[fact.dataset] = _schema(graph, fact.dataset)
         elif isinstance(fact, RunOfJob):
             runs.append(fact)
