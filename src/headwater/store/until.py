@@ -8,7 +8,7 @@ folded again from the log into an in-memory store, and read from there.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
@@ -24,12 +24,16 @@ from headwater.store.facet_reader import (
     RunFacetRow,
     ShapeChange,
 )
+from headwater.store.few_facts import FewFacts
 from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import AnotherReader, Reader
 
 ByName = Mapping[str, Stamped]
+
+_FEW: Final = 16
+"""Up to so many events are not folded for the facets of their runs alone."""
 
 
 class _Moved(NamedTuple):
@@ -69,6 +73,8 @@ class ReaderUntil(Reader):
         self._memory: MemoryStore | None = None
         self._waiting: list[LoggedEvent] = []
         """Entries still to be folded into `_memory` before it is read."""
+        self._few = FewFacts()
+        """The facts of these, while `_has_few`."""
         self._examined: set[int] = set()
         self._passed_over = 0
         self._datasets: set[DatasetId] = set()
@@ -101,15 +107,22 @@ class ReaderUntil(Reader):
         self._examined.update(log_indexes)
         self._passed_over += len(self._examined) - before
 
-    def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
+    def add_again(self, logged: Sequence[LoggedEvent], parsed: Mapping[int, Sequence[Fact]]) -> list[Fact]:
         """Fold events again whose facts are not in rows; returns the facts that are new here.
 
-        May be called in another thread, as long as nothing is read meanwhile.
+        `parsed` are the facts of some of them, by log index. May be called in another thread, as long as nothing else
+        is called meanwhile.
         """
         self._waiting += (new := [each for each in logged if each.log_index not in self._examined])
         self._examined.update(each.log_index for each in new)
         is_in_order = any(each.event_type == EDIT for each in new)  # the meaning of edits depends on earlier entries
-        new_facts = self._fold() if is_in_order else [fact for each in new for fact in facts_of(each)]
+        new_facts = (
+            self._fold()
+            if is_in_order
+            else [fact for each in new for fact in parsed.get(each.log_index) or facts_of(each)]
+        )
+        if self._has_few:
+            self._few.add_all(new_facts)
         self._datasets.update(fact.dataset for fact in new_facts if isinstance(fact, Observation))
         return new_facts
 
@@ -132,6 +145,15 @@ class ReaderUntil(Reader):
         if self._waiting:
             self._fold()
         return self._memory
+
+    @property
+    def _has_few(self) -> bool:
+        """Whether nothing was folded yet, and that is little."""
+        return self._memory is None and len(self._waiting) <= _FEW
+
+    def _facets_again(self) -> FewFacts | MemoryStore | None:
+        """Where to read the facets of runs folded again."""
+        return self._few if self._has_few else self._memory_for()
 
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
@@ -182,8 +204,8 @@ class ReaderUntil(Reader):
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """As of then."""
         unchanged, refolded = self._split_runs(run_ids)
-        memory = self._memory_for() if refolded else None
-        return super().run_facets(unchanged) | (memory.run_facets(refolded) if memory else {})
+        again = self._facets_again() if refolded else None
+        return super().run_facets(unchanged) | (again.run_facets(refolded) if again else {})
 
     def reported_run_facets(self, run_ids: Sequence[str], name: str) -> list[ReportedRunFacet]:
         """As of then."""
@@ -196,8 +218,8 @@ class ReaderUntil(Reader):
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """As of then."""
         unchanged, refolded = self._split_runs(run_ids)
-        memory = self._memory_for() if refolded else None
-        return super().observed_facets(unchanged) | (memory.observed_facets(refolded) if memory else {})
+        again = self._facets_again() if refolded else None
+        return super().observed_facets(unchanged) | (again.observed_facets(refolded) if again else {})
 
     def reported_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then."""

@@ -111,7 +111,7 @@ class CutPast:
         needed = _Needed(events, _StoredReports(reader, self._until_us))
         for _ in needed.steps():
             pass
-        facts = [fact for logged in at(needed.log_indexes()) for fact in self._store.add_again(logged)]
+        facts = [fact for logged in at(needed.log_indexes()) for fact in self._store.add_again(logged, needed.parsed)]
         self._store.skip(needed.examined)
         return facts
 
@@ -186,7 +186,7 @@ class CutPast:
         logged = [event for group in _in_order(self._store, needed.log_indexes()) for event in group]
         self._store.runs.update(run_ids)
         self._store.note_late_events()
-        self.knowledge.learn(self._store.add_again(logged))
+        self.knowledge.learn(self._store.add_again(logged, needed.parsed))
         self._store.skip(needed.examined)
         self._graph.hand_over()
 
@@ -200,6 +200,8 @@ class _Needed:
         self._minimal_events = MinimalEvents()
         self._without_run: set[int] = set()
         self.examined: set[int] = set()
+        self.parsed: dict[int, Sequence[Fact]] = {}
+        """The facts of the first few of them, by log index."""
 
     def steps(self) -> Iterator[None]:
         """Examine the events, one per step."""
@@ -208,7 +210,10 @@ class _Needed:
             if event.event_type in WITHOUT_RUN:
                 self._without_run.add(event.log_index)
             else:
-                self._minimal_events.add(event.log_index, facts_of(event))
+                facts = facts_of(event)
+                self._minimal_events.add(event.log_index, facts)
+                if len(self.parsed) < _FEW:
+                    self.parsed[event.log_index] = facts
             yield
 
     def log_indexes(self) -> set[int]:
