@@ -15,7 +15,7 @@ Reading it:
     reader        all queries, on a connection of its own; bounded: that connection, with an optional time limit
     log_reader    queries of the log
     facet_reader  queries of facets
-    until         queries as of a time
+    until         queries as of a time; few_facts: facets of a few runs, without a store
 
 The layout of the database:
 
