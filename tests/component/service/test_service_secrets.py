@@ -129,6 +129,38 @@ def test_a_tag_put_on_a_name_with_a_password_is_on_the_dataset(client: TestClien
     assert SECRET not in tagged.text + edits.text
 
 
+def test_what_is_put_is_found_and_stored_without_the_passwords_in_it(client: TestClient) -> None:
+    cache = f"redis://ann:{SECRET}@cache"
+    namespace = f"/api/v1/namespaces/{quote(cache, safe='')}"
+    table = {
+        "type": "DB_TABLE",
+        "physicalName": SENT,
+        "sourceName": cache,
+        "description": f"a copy of {SENT}",
+        "tags": [cache],
+        "fields": [{"name": "id", "description": cache, "tags": [cache]}],
+    }
+    run = {"id": f"run of {cache}", "args": {"source": SENT}}
+    job = {"type": "BATCH", "inputs": [{"namespace": cache, "name": "t"}], "location": f"https://ann:{SECRET}@git/x"}
+
+    answers = [
+        client.put(namespace, json={"ownerName": cache, "description": SENT}),
+        client.put(f"/api/v1/sources/{quote(cache, safe='')}", json={"type": "REDIS", "connectionUrl": cache}),
+        client.put("/api/v1/tags/copied", json={"description": f"from {SENT}"}),
+        client.put(f"{namespace}/datasets/t", json=table),
+        client.put(f"{namespace}/jobs/j", json=job),
+        client.post(f"{namespace}/jobs/j/runs", json=run),
+        client.put(f"{namespace}/jobs/j", json={**job, "runId": run["id"]}),
+    ]
+
+    assert [each.status_code for each in answers] == [200] * 5 + [201, 200]
+    put = answers[3].json()
+    assert (put["physicalName"], put["sourceName"], put["tags"]) == (SHOWN, "redis://cache", ["redis://cache"])
+    assert answers[4].json()["inputs"] == [{"namespace": "redis://cache", "name": "t"}]
+    logged = [client.get(f"/api/v1/{path}").text for path in ("events?limit=100", "edits?limit=100")]
+    assert SECRET not in "".join([*(each.text for each in answers), *logged])
+
+
 def test_a_not_found_answer_does_not_repeat_the_password_in_the_request(client: TestClient) -> None:
     node_id = quote(f"dataset:{SENT}:none", safe="")
 

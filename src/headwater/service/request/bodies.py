@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from fastapi import Request, Response
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 from starlette.types import Message
@@ -14,6 +14,7 @@ from starlette.types import Message
 from headwater.errors import InvalidEventError, InvalidInputError, MalformedJsonError
 from headwater.model import strict_json
 from headwater.model.addresses import is_url
+from headwater.model.credentials import without_secrets_in
 from headwater.model.declared import JobKind
 from headwater.model.extract import content_of
 from headwater.model.facets.lenient import as_text
@@ -46,14 +47,23 @@ Word = Annotated[str, AfterValidator(_word)]
 """A name or word, taken as it is, as in Marquez; not blank."""
 
 
-class NamespaceBody(BaseModel):
+class PutBody(BaseModel):
+    """Something to be put, without the passwords in its names and texts: the log would keep them for good."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_secrets(cls, body: object) -> object:
+        return without_secrets_in(body)
+
+
+class NamespaceBody(PutBody):
     """A namespace."""
 
     ownerName: Annotated[Word, Field(description="The owner.")]
     description: Described = None
 
 
-class SourceBody(BaseModel):
+class SourceBody(PutBody):
     """Where datasets are kept: a database, a broker."""
 
     type: Annotated[Word, Field(description="For example POSTGRESQL, KAFKA.")]
@@ -61,7 +71,7 @@ class SourceBody(BaseModel):
     description: Described = None
 
 
-class TagBody(BaseModel):
+class TagBody(PutBody):
     """What a tag means."""
 
     description: Described = None
@@ -76,7 +86,7 @@ class FieldBody(BaseModel):
     tags: Sequence[Word] | None = None
 
 
-class DatasetBody(BaseModel):
+class DatasetBody(PutBody):
     """A dataset."""
 
     type: Literal["DB_TABLE", "STREAM"]
@@ -96,14 +106,14 @@ class NameBody(BaseModel):
     name: str
 
 
-class PartingBody(BaseModel):
+class PartingBody(PutBody):
     """Two names that are not one dataset."""
 
     name: NameBody
     other: NameBody
 
 
-class JobBody(BaseModel):
+class JobBody(PutBody):
     """A job."""
 
     type: JobKind
@@ -124,7 +134,7 @@ Argument = Annotated[str, BeforeValidator(as_text)]
 """Numbers and booleans are taken as text, as in Marquez."""
 
 
-class RunBody(BaseModel):
+class RunBody(PutBody):
     """A run that has not started."""
 
     id: Annotated[str | None, Field(min_length=1, description="The run's id; generated if absent.")] = None

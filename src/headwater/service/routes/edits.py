@@ -90,9 +90,7 @@ async def join_names(service: ServiceHere, body: bodies.PartingBody, by: By = No
 
 
 async def _parted(service: ServiceHere, body: bodies.PartingBody, by: str | None, *, is_apart: bool) -> Response:
-    name, other = (
-        service.knowledge.named(DatasetId.sanitized(each.namespace, each.name)) for each in (body.name, body.other)
-    )
+    name, other = (service.knowledge.named(DatasetId(each.namespace, each.name)) for each in (body.name, body.other))
     await writing.part(service, name, other, by, is_apart=is_apart)
     return answer(identity(service.knowledge, name, None))
 
