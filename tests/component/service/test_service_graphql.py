@@ -200,6 +200,20 @@ def test_a_tag_does_not_list_what_is_deleted(client: TestClient) -> None:
     assert tag == {"datasets": [{"name": "orders"}], "fields": [{"name": "price"}]}
 
 
+def test_names_with_a_password_are_found_as_in_other_reads(client: TestClient) -> None:
+    cache = "redis://ann:s3cret@cache"
+    post(client, run(RUN, "START", 30, job={"namespace": cache, "name": "j"}, inputs=[dataset("t", cache)]))
+
+    found = ask_for(
+        client,
+        'query ($of: String!) { namespace(name: $of) { name } dataset(namespace: $of, name: "t") { name } '
+        'job(namespace: $of, name: "j") { name } }',
+        of=cache,
+    )
+
+    assert found == {"namespace": {"name": "redis://cache"}, "dataset": {"name": "t"}, "job": {"name": "j"}}
+
+
 def test_something_unknown_or_deleted_is_null(client: TestClient) -> None:
     client.delete("/api/v1/namespaces/lake/datasets/mart")
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from graphql import GraphQLResolveInfo
 
+from headwater.model.credentials import without_secrets
 from headwater.model.events import Direction
 from headwater.model.facts import STATE_RANK
 from headwater.model.names import DatasetId, JobId
@@ -56,7 +57,7 @@ def _job(ask: Ask, _: None, namespace: str, name: str | None = None) -> Node | N
 
 
 def _namespace(ask: Ask, _: None, name: str) -> Node | None:
-    return objects.namespace(ask, name)
+    return objects.namespace(ask, without_secrets(name))
 
 
 def _current_version(ask: Ask, name: DatasetId) -> Node | None:
