@@ -94,14 +94,21 @@ class Catalogs:
         return {fact.dataset, DatasetId(place, fact.table), *names} if place and fact.dataset not in names else set()
 
     def would_resolve(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> set[DatasetId]:
-        """The names that this fact would make one: the engine's, and those it resolves to; empty if not new."""
+        """The names that this fact would make one: the engine's, and those it resolves to; empty if not new.
+
+        Each with its known names: whichever of them the engine uses later is then one with those it resolves to.
+        """
         if _Resolution(fact.catalog, fact.names) in self._engines.get(fact.engine, {}).get(fact.word, {}):
             return set()
-        engine = DatasetId(fact.engine, fact.word)
+        known = [*known]
+        engines = (name for name in known if name.namespace == fact.engine and _word_of(name) == fact.word)
+        joined = {DatasetId(fact.engine, fact.word), *engines}
         if not fact.names.namespace:
-            return {engine, DatasetId(place_of(fact.catalog), fact.word)}
+            table = _table(fact.catalog, "")
+            tables = (names for each, names in self._names_of.items() if each._replace(table="") == table)
+            return joined | {DatasetId(place_of(fact.catalog), fact.word), *chain.from_iterable(tables)}
         behind = normal(fact.names).namespace
-        return {engine, fact.names, *(name for name in known if normal(name).namespace == behind)}
+        return joined | {fact.names, *(name for name in known if normal(name).namespace == behind)}
 
     def links(self, name: DatasetId) -> Iterator[tuple[DatasetId, Literal["catalog", "configuration"], Seen | None]]:
         """Yield each name of the same tables, including `name` itself, with the reason it is one of them."""
@@ -144,6 +151,11 @@ def place_of(catalog: Catalog) -> str:
     if (host := _HOST.match(address)) is not None:
         return host[0]
     return address.partition(":/")[0] if address.startswith(("file:/", "dbfs:/")) else address
+
+
+def _word_of(name: DatasetId) -> str:
+    """The first part of an engine's name."""
+    return name.name.partition(".")[0]
 
 
 def _behind(name: DatasetId) -> _Table:

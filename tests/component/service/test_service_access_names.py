@@ -126,6 +126,25 @@ def test_anybody_may_join_names_of_one_namespace_unless_one_has_an_alias_elsewhe
     assert "covers namespace 'lake'" in answers[1].json()["message"]
 
 
+def test_an_engines_catalog_requires_scopes_for_the_names_of_the_tables_in_it(admin: Caller) -> None:
+    place = "thrift://metastore:9083"
+    table = dataset("wh/pay", "hr", schema=schema("bonus"), symlinks=alias(place, "db.pay"), catalog=in_catalog(place))
+    assert post(admin, run_of("hr", table)) == [201]
+    sender, reader = caller(admin, "ingest", scopes=("etl", place)), caller(admin, "read", scopes=("etl",))
+    configured = facet(type="hive", metadataUri=place)
+
+    claim = run_of("etl", dataset("ice", "etl", headwater_engine_catalog=configured))
+    answer = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
+    used = post(sender, run_of("etl", dataset("ice.db.pay", "etl"), at="16:00:00"))
+
+    assert (answer.status_code, used) == (403, [201])
+    assert "headwater_engine_catalog requires a scope that covers the namespace of the dataset" in answer.text
+    assert "'hr'" not in answer.text
+    assert "bonus" not in reader("GET", "/api/v1/namespaces/etl/datasets/ice.db.pay").text
+    owner = caller(admin, "ingest", scopes=("etl", "hr", place))
+    assert post(owner, claim) == [201]
+
+
 def test_a_refusal_does_not_name_the_namespace_of_a_datasets_alias(admin: Caller) -> None:
     sender = caller(admin, "ingest", scopes=("lake",))
     assert post(admin, run_of("etl", dataset("linked", "lake", symlinks=alias("hr", "salaries")))) == [201]

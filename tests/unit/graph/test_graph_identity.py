@@ -529,3 +529,21 @@ def test_an_engines_catalog_joins_the_names_behind_it() -> None:
     assert identities.would_join(fact) == {DatasetId("trino://h", "lake"), names, physical, linked}
     identities.add_engine_catalog(fact)
     assert identities.would_join(fact) == frozenset()
+
+
+def test_an_engines_catalog_joins_the_names_of_its_tables_and_those_that_the_engine_uses_already() -> None:
+    catalog, no_names = Catalog("hive", "", "thrift://ms:9083", ""), DatasetId("", "")
+    fact = EngineCatalog("trino://h", "lake", catalog, no_names, SEEN)
+    table, used, linked = DatasetId("hr", "wh/t"), DatasetId("trino://h", "lake.s.u"), DatasetId("team", "u")
+    others = [DatasetId("trino://h", "lakes.s.u"), DatasetId("x", "lake.s.u"), DatasetId("hr", "elsewhere")]
+    identities = identities_of([*map(noted, others), aliased(used, linked)])
+    identities.add_catalog_entry(CatalogEntry(table, catalog, "s.t", SEEN))
+    identities.add_catalog_entry(CatalogEntry(others[2], Catalog("hive", "", "thrift://other:9083", ""), "s.t", SEEN))
+
+    assert identities.would_join(fact) == {
+        DatasetId("trino://h", "lake"),
+        DatasetId("thrift://ms:9083", "lake"),
+        *(table, used, linked),
+    }
+    identities.add_engine_catalog(fact)
+    assert identities.would_join(fact) == frozenset()
