@@ -341,6 +341,23 @@ def test_a_job_with_more_versions_than_a_query_may_reach_shows_its_current_one(
     assert read["dataset"]["jobVersionAsInput"] == [job["currentVersion"]]
 
 
+def test_the_datasets_of_a_source_are_found_among_more_than_a_query_may_reach(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask, "MAX_OBJECTS", 20)
+    others = [dataset(f"day {day}") for day in range(30)]
+    in_source = [dataset(name, dataSource=SOURCE) for name in ("b", "a", "gone", "moved")]
+    post(client, run("daily", "COMPLETE", 30, inputs=others, outputs=in_source))
+    post(client, run("later", "COMPLETE", 31, outputs=[dataset("moved", dataSource=facet(name="other", uri="x://y"))]))
+    client.delete("/api/v1/namespaces/lake/datasets/gone").raise_for_status()
+
+    found = ask_for(client, '{ dataset(namespace: "lake", name: "a") { source { name datasets { name } } } }')[
+        "dataset"
+    ]
+
+    assert found["source"] == {"name": "pg", "datasets": [{"name": name} for name in ("a", "b", "mart")]}
+
+
 def test_a_stream_has_a_version_while_it_runs_and_other_jobs_have_none(client: TestClient) -> None:
     stream = {"namespace": "etl", "name": "stream", "facets": {"jobType": STREAMING}}
     post(client, run("stream", "RUNNING", 30, job=stream, inputs=[dataset("orders")]))

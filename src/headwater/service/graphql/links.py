@@ -115,8 +115,7 @@ def _run_of_version(ask: Ask, version: VersionId) -> Node | None:
 
 
 def _datasets_of_source(ask: Ask, name: str) -> list[Node]:
-    nodes = objects.datasets(ask, sorted(ask.knowledge.graph.shown_datasets()))
-    return [node for node in nodes if node.shape["sourceName"] == name]
+    return objects.datasets(ask, ask.knowledge.dataset_tallies.in_source(name))
 
 
 def _current_job_version(ask: Ask, job: JobId) -> Node | None:

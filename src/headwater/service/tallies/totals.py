@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, Self
 
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import BEFORE_ALL_US
 from headwater.service.tallies.ordered import Membership, Ordered, Spans
 from headwater.service.tallies.tallied import FromNow, NodeT, Tallied
 from headwater.service.tallies.tally import DatasetTally, JobTally, Source
@@ -198,6 +199,11 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
         """Each namespace with the datasets whose shown name is in it, both by name, without deleted ones."""
         self._catch_up_now()
         return ((namespace, Nodes(self._in[namespace].items())) for namespace in sorted(self._in))
+
+    def in_source(self, name: str) -> list[DatasetId]:
+        """The datasets of a source, by namespace and name, without deleted ones."""
+        self._catch_up_now()
+        return sorted(self._sources.with_events_after(BEFORE_ALL_US, name))
 
     def sources(self) -> Iterator[tuple[Source, Seen]]:
         """The sources of datasets with their times; of several URIs, the first in order."""
