@@ -226,6 +226,17 @@ def test_something_unknown_or_deleted_is_null(client: TestClient) -> None:
     assert set(data.values()) == {None}
 
 
+def test_an_owner_has_all_namespaces_that_name_it_also_where_nobody_put_one(client: TestClient) -> None:
+    client.put("/api/v1/namespaces/new", json={"ownerName": "ann"})
+    owned = "{ currentOwner { name namespaces { name } } }"
+
+    data = ask_for(client, f'{{ etl: namespace(name: "etl") {owned} new: namespace(name: "new") {owned} }}')
+
+    nobody = [{"name": name} for name in ("default", "etl", "lake")]
+    assert data["etl"] == {"currentOwner": {"name": "anonymous", "namespaces": nobody}}
+    assert data["new"] == {"currentOwner": {"name": "ann", "namespaces": [{"name": "new"}]}}
+
+
 def test_an_owner_is_the_same_whichever_namespace_is_queried(client: TestClient) -> None:
     for namespace in ("etl", "new"):
         client.put(f"/api/v1/namespaces/{namespace}", json={"ownerName": "ann"})

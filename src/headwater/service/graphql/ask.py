@@ -1,5 +1,6 @@
 """The state of one query: its objects, and their limit."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +14,13 @@ from headwater.model.names import DatasetId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import DatasetVersion, dataset_versions
 from headwater.service.shapes import marquez as shapes
+from headwater.service.views.namespaces import namespaces
 from headwater.service.views.sources import all_sources
 
 MAX_OBJECTS: Final = 10_000
 """Limit on objects per query: types refer to each other, so a short query can reach everything many times."""
+ALL: Final = 2**31
+"""As the limit of a list: all of it."""
 TOO_MANY: Final = "the query reaches more than"
 """The start of the error message for that."""
 
@@ -85,3 +89,11 @@ class Ask:
     def sources(self) -> Mapping[str, shapes.Source]:
         """The sources by name, cached per query."""
         return all_sources(self.knowledge)
+
+    @cached_property
+    def namespaces_by_owner(self) -> Mapping[str, Sequence[shapes.Namespace]]:
+        """The namespaces of each owner by name, cached per query."""
+        owned: dict[str, list[shapes.Namespace]] = defaultdict(list)
+        for each in namespaces(self.knowledge, ALL, 0)["namespaces"]:
+            owned[each["ownerName"]].append(each)
+        return owned

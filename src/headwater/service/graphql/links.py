@@ -178,12 +178,6 @@ def _owner(ask: Ask, name: str) -> Node | None:
     return None if node is None else objects.owner(ask, node)
 
 
-def _namespaces_of(ask: Ask, owner: str) -> list[Node]:
-    edits = ask.knowledge.graph.edits
-    nodes = (objects.namespace(ask, target[1]) for target in sorted(edits.targets("namespace")))
-    return [node for node in nodes if node is not None and node.shape["ownerName"] == owner]
-
-
 def _jobs_in(ask: Ask, name: str) -> list[Node]:
     return [objects.job(ask, job) for job in sorted(ask.knowledge.job_tallies.newest_first(name).page(None))]
 
@@ -209,7 +203,7 @@ LINKS: Final[Mapping[tuple[str, str], Link]] = {
     ("Namespace", "currentOwner"): _owner,
     ("Namespace", "jobs"): _jobs_in,
     ("Namespace", "datasets"): _datasets_in,
-    ("Owner", "namespaces"): _namespaces_of,
+    ("Owner", "namespaces"): objects.namespaces_of,
     ("Tag", "fields"): _tagged_fields,
     ("Tag", "datasets"): _tagged_datasets,
     ("Source", "datasets"): _datasets_of_source,

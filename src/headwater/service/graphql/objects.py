@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.graphql.ask import Ask, Node
+from headwater.service.graphql.ask import ALL, Ask, Node
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.versions import DatasetVersion, shape_uuid
@@ -18,8 +18,6 @@ from headwater.service.views.jobs import job_core, job_version_shape, job_versio
 from headwater.service.views.namespaces import namespace as namespace_shape
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tag_shape, tagged
-
-_ALL: Final = 2**31
 
 
 class FieldId(NamedTuple):
@@ -96,7 +94,7 @@ def job(ask: Ask, name: JobId) -> Node:
     return ask.node(name, lambda: job_core(ask.knowledge, name, None))
 
 
-def versions_of_job(ask: Ask, name: JobId, *, limit: int = _ALL) -> list[Node]:
+def versions_of_job(ask: Ask, name: JobId, *, limit: int = ALL) -> list[Node]:
     """The versions of a job, newest first."""
     return [_version_of_job(ask, name, each) for each in job_versions(ask.knowledge, name, limit, 0)["versions"]]
 
@@ -139,6 +137,11 @@ def namespace(ask: Ask, name: str) -> Node | None:
     except NotFoundError:
         return None
     return ask.node(name, lambda: known)
+
+
+def namespaces_of(ask: Ask, owner: str) -> list[Node]:
+    """The namespaces of an owner, by name."""
+    return [ask.node(each["name"], partial(dict, each)) for each in ask.namespaces_by_owner.get(owner, ())]
 
 
 def owner(ask: Ask, of: Node) -> Node:

@@ -1,6 +1,6 @@
 """Namespaces: those of jobs and datasets, under any of their names, and those put over the API."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
 from itertools import chain, islice
@@ -31,11 +31,13 @@ def namespaces(
 
     `sees` says which may be named, by default all.
     """
-    known = sorted({*chain(*_mentions(knowledge))})
+    mentions = _mentions(knowledge)
+    known = sorted({*chain(*mentions)})
     if sees is not None:
         known = [*filter(sees, known)]
     page = islice(known, offset, offset + limit)
-    return shapes.Namespaces(namespaces=[namespace(knowledge, each) for each in page], totalCount=len(known))
+    shown = [_namespace(knowledge, each, reduce(Seen.union, _seen(mentions, each))) for each in page]
+    return shapes.Namespaces(namespaces=shown, totalCount=len(known))
 
 
 def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
@@ -44,7 +46,7 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    seen = [mentions[name] for mentions in _mentions(knowledge) if name in mentions]
+    seen = _seen(_mentions(knowledge), name)
     if not seen:
         raise NotFoundError(f"Namespace '{name}' not found.")
     return _namespace(knowledge, name, reduce(Seen.union, seen))
@@ -145,6 +147,10 @@ def _mentions(knowledge: Knowledge) -> tuple[Mapping[str, Seen], ...]:
         knowledge.job_tallies.namespaces(),
         knowledge.dataset_tallies.namespaces(),
     )
+
+
+def _seen(mentions: Iterable[Mapping[str, Seen]], name: str) -> list[Seen]:
+    return [times[name] for times in mentions if name in times]
 
 
 def _is_deleted(knowledge: Knowledge, name: str) -> bool:
