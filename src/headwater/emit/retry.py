@@ -45,7 +45,7 @@ def retry_after_s(header: str | None, now: datetime) -> float | None:
     else:
         try:
             time = parsedate_to_datetime(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         asked = (time.replace(tzinfo=time.tzinfo or UTC) - now).total_seconds()
     return min(max(asked, 0.0), RETRY_AFTER_MAX_S)

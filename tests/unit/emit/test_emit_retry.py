@@ -46,6 +46,8 @@ def test_pauses_double_up_to_the_limit() -> None:
         ("1.5", None),
         ("٣", None),
         ("Tue, 32 Jan 2013 00:01:00 GMT", None),
+        ("Tue, 01 Jan 99999999999 00:01:00 GMT", None),
+        ("Tue, 01 Jan 2013 00:01:00 +999999999999999999", None),
     ],
 )
 def test_retry_after_is_read_in_every_form_of_the_spec(header: str | None, seconds: float | None) -> None:
