@@ -6,7 +6,6 @@ may have been that of a proxy, while the service was restarting.
 """
 
 import codecs
-import json
 import logging
 import os
 import ssl
@@ -26,8 +25,9 @@ from headwater.emit.config import HttpConfig
 from headwater.emit.receipts import Receipts
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
-from headwater.errors import SetupError
+from headwater.errors import InvalidEventError, SetupError
 from headwater.http_client import opened_client
+from headwater.model import strict_json
 from headwater.model.credentials import fits_a_header
 from headwater.model.producer import VERSION
 from headwater.model.tls import TRUST_IT, authorities_to_trust, is_not_trusted
@@ -271,11 +271,11 @@ def _without_httpx_log() -> Iterator[None]:
         _is_posting.reset(before)
 
 
-def _json(answer: bytes | str) -> object:
-    """The answer as JSON; None if it is not JSON."""
+def _json(answer: bytes) -> object:
+    """The answer as JSON, without lone surrogates, which no report or signed event can hold; None if it is not JSON."""
     try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
+        return strict_json.parse(answer.removeprefix(codecs.BOM_UTF8))
+    except InvalidEventError:
         return None
 
 

@@ -84,6 +84,15 @@ def test_the_services_message_is_shortened_to_one_line() -> None:
     assert outcome == Refused("422 run.runId: " + "x" * 189)
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"message": "caf\\ud83d"}', b'\xef\xbb\xbf{"message": "caf\\ud83d"}', b'{"message": "caf\xef\xbf\xbd"}']
+)
+def test_half_of_an_emoji_in_the_services_message_is_replaced(body: bytes) -> None:
+    outcome = sent(lambda _: httpx.Response(422, content=body))
+
+    assert outcome == Refused("422 caf\ufffd")
+
+
 @pytest.mark.parametrize("body", [b"", b"[" * 100_000, b"\xff\xfe", b'{"message": 5}', b"x" * 10_000_000])
 def test_a_refusal_can_have_any_body(body: bytes) -> None:
     outcome = sent(lambda _: httpx.Response(400, content=body))
