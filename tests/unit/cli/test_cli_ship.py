@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
-from headwater.cli.ship import _in_words
+from headwater.cli.ship import _as_may_go, _in_words
+from headwater.cli.verify import Keys, verified
 from headwater.emit.shipment import Shipped, Trouble
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
@@ -136,6 +137,13 @@ def test_unsigned_events_are_held_back_with_any_keys(tmp_path: Path, monkeypatch
     result = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
     assert result.stdout.endswith("0 arrived, 1 held back, 0 refused\n")
+
+
+@pytest.mark.parametrize("number", ["1", "9" * 5_000, "1e999"])
+def test_an_event_without_a_run_is_sent_whatever_numbers_it_has(number: str) -> None:
+    line = b'{"dataset":{"namespace":"lake","name":"orders"},"facets":{"size":%b}}' % number.encode()
+
+    assert _as_may_go(line, verified(line, Keys({}, {}))).verdict == "ok"
 
 
 def test_a_missing_file_for_flink_is_reported(tmp_path: Path) -> None:
