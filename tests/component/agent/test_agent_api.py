@@ -266,3 +266,18 @@ def test_a_job_that_the_agents_file_no_longer_allows_is_refused_when_the_agent_s
     assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not in" in answer["problem"]
     assert answer["nextStart"] is None
     assert restarted.post(f"/jobs/{job['id']}/rerun", json={}).status_code == 400
+
+
+def test_a_job_whose_variable_no_longer_holds_text_is_listed_with_the_problem(
+    agent: Agent, api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM", "caf\xe9")
+    deployed(api, PIPELINE.replace("edge", "${TEAM}") + "description: ${TEAM}")
+    monkeypatch.setenv("TEAM", "caf\udce9")  # the byte E9 alone, as in Latin-1
+
+    restarted = TestClient(create_api(Agent(agent.store, agent.context), None), base_url="http://agent/api/v1")
+
+    (job,) = restarted.get("/jobs").json()
+    why = "environment variable TEAM is not valid UTF-8"
+    here = f"{agent.context.home / 'agent' / 'pipeline.yaml'}"
+    assert job["problem"] == f"{here}:3:12: namespace: {why}\n{here}:7:14: description: {why}"

@@ -58,7 +58,10 @@ class _Expansion:
         elif is_literal_secret(path):
             self.problems.append(Problem(node.mark, path, _NAME_IT))
         elif name in self._environment:
-            return self._environment[name]
+            value = self._environment[name]
+            if not any("\ud800" <= character <= "\udfff" for character in value):  # Python's for a byte of no character
+                return value
+            self.problems.append(Problem(node.mark, path, f"environment variable {name} is not valid UTF-8"))
         elif default is not None:
             return default
         elif not self._keep_unset:
