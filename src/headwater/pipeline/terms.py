@@ -17,6 +17,9 @@ from headwater.model.addresses import is_of_web_server
 
 _SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(ms|s|m|h|d)")
+_LONGEST_DAYS = 10_000
+"""Some 27 years. Threads and sockets cannot wait for longer than 292, and dates end in the year 9999."""
+
 _JDBC_CREDENTIALS = re.compile(
     r"//[^/?;]*@"  # jdbc:postgresql://user:password@host
     r"|:thin:[^@/]+/[^@]+@"  # jdbc:oracle:thin:user/password@host
@@ -60,7 +63,10 @@ def _seconds(value: object) -> float:
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError
-    return float(match[1]) * _SECONDS_PER_UNIT[match[2]]
+    seconds = float(match[1]) * _SECONDS_PER_UNIT[match[2]]
+    if seconds > _LONGEST_DAYS * _SECONDS_PER_UNIT["d"]:
+        raise ValueError
+    return seconds
 
 
 def _positive(value: object) -> int:
@@ -158,7 +164,9 @@ def _time_zone(value: object) -> str:
     return name
 
 
-Seconds = Annotated[float, Term("a duration with its unit (ms, s, m, h, d), such as 5s", _seconds)]
+Seconds = Annotated[
+    float, Term(f"a duration of at most {_LONGEST_DAYS}d with its unit (ms, s, m, h, d), such as 5s", _seconds)
+]
 PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
 Port = Annotated[int, Term("a port from 1 to 65535", _port)]
 Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]

@@ -41,7 +41,7 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("drain_timeout: 30", "1:16: drain_timeout: expected a duration with its unit"),
+        ("drain_timeout: 30", "1:16: drain_timeout: expected a duration of at most 10000d with its unit"),
         ("drain_timeuot: 30s", "1:1: drain_timeuot: unknown key, did you mean 'drain_timeout'?"),
         ("http: {port: 5057}", "1:7: http: missing key 'token_env'"),
         ("http: {port: 70000, token_env: T}", "1:14: http.port: expected a port from 1 to 65535"),

@@ -163,8 +163,8 @@ lineage: {drain_timeout: 5, enabled: yes}
         "orders.yaml:9:19: output.iceberg: missing key 'on': the columns that identify the row to update",
         "orders.yaml:9:27: output.iceberg.table: expected a table of catalog lake, found catalog 'lke',"
         " did you mean 'lake'?",
-        "orders.yaml:10:26: lineage.drain_timeout: expected a duration with its unit (ms, s, m, h, d), such as 5s,"
-        " found the number '5'",
+        "orders.yaml:10:26: lineage.drain_timeout: expected a duration of at most 10000d with its unit (ms, s, m, h,"
+        " d), such as 5s, found the number '5'",
         "orders.yaml:10:38: lineage.enabled: expected true or false, found 'yes'",
     ]
 

@@ -60,7 +60,7 @@ def test_later_settings_see_earlier_ones(tmp_path: Path) -> None:
     assert getattr(load_exactly(tmp_path, settings).outputs[0].writes, "rows", None) == 2
 
 
-NO_DURATION = "expected a duration with its unit (ms, s, m, h, d), such as 5s, found the number '5'"
+NO_DURATION = "expected a duration of at most 10000d with its unit (ms, s, m, h, d), such as 5s, found the number '5'"
 NO_VARIABLE = "expected the name of an environment variable, found a value that is not shown"
 NO_YAML = "not YAML: while parsing a flow node, expected the node content, but found '<stream end>'"
 
