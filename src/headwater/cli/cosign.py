@@ -19,6 +19,7 @@ from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.http_client import opened_client
+from headwater.model.credentials import without_credentials
 from headwater.model.words import so_many
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
@@ -58,7 +59,9 @@ def cosign(
             say(f"warning: {fault}", err=True)
         else:
             print_result(
-                f"{so_many(size, 'entry')}, signed", {"size": size, "witness": witness}, json_output=json_output
+                f"{so_many(size, 'entry')}, signed",
+                {"size": size, "witness": without_credentials(witness)},
+                json_output=json_output,
             )
         if every is None:
             return
@@ -69,25 +72,26 @@ def _cosigned(service: str, witness: str) -> int:
     """Have the current head signed; returns its size in entries."""
     note = got(service, "/api/v1/log/checkpoint", {}).text
     size = parse_checkpoint(parse_note(note).text).size
-    answer = _asked(witness, 0, [], note)
+    answer, named = _asked(witness, 0, [], note), without_credentials(witness)
     if answer.status_code == httpx.codes.CONFLICT:  # the answer has the size of the head that it last signed
         seen = _size(answer)
         if seen is None:
-            raise UnavailableError(f"the answer of {witness} lacks the log size that it signed last")
+            raise UnavailableError(f"the answer of {named} lacks the log size that it signed last")
         if seen > size:
             raise UntrustedNoteError(
-                f"{witness} saw {so_many(seen, 'entry')}, and the log now has {size}: it was truncated"
+                f"{named} saw {so_many(seen, 'entry')}, and the log now has {size}: it was truncated"
             )
         proof = consistency_proof(service, seen, size) if 0 < seen < size else []
         answer = _asked(witness, seen, proof, note)
         if answer.status_code == httpx.codes.CONFLICT and seen == size and _size(answer) in (None, size):
             raise UntrustedNoteError(
-                f"{witness} did not sign, 409: it saw another head with {so_many(size, 'entry')}: {_REWRITTEN}"
+                f"{named} did not sign, 409: it saw another head with {so_many(size, 'entry')}: {_REWRITTEN}"
             )
-    _check_signed(answer, witness)
+    _check_signed(answer, named)
     stored = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
     if stored.is_error:
-        message = f"{service} rejected the signature of {witness}, {stored.status_code}: {stored.text[:200]}"
+        rejected = f"{without_credentials(service)} rejected the signature of {named}"
+        message = f"{rejected}, {stored.status_code}: {stored.text[:200]}"
         raise UnavailableError(message) if stored.is_server_error else SetupError(message)
     return size
 
@@ -112,9 +116,9 @@ def _posted(url: str, body: str) -> httpx.Response:
         with opened_client(timeout=TIMEOUT_S) as client:
             return client.post(url, content=body.encode())
     except httpx.HTTPError as fault:
-        raise UnavailableError(no_answer(fault, url, "{url} does not answer ({why})")) from fault
+        raise UnavailableError(no_answer(fault, without_credentials(url), "{url} does not answer ({why})")) from fault
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"{url!r} is not a URL ({fault})") from fault
+        raise InvalidInputError(f"{without_credentials(url)!r} is not a URL ({fault})") from fault
 
 
 def _size(answer: httpx.Response) -> int | None:

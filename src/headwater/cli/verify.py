@@ -23,6 +23,7 @@ from headwater.cli.http_client import reason
 from headwater.cli.printed import harmless, say
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.http_client import opened_client
+from headwater.model.credentials import without_credentials
 from headwater.model.events import parse_event
 from headwater.model.words import so_many
 from headwater.signing.jwks import read_jwks, read_revocations
@@ -123,12 +124,14 @@ def read_keys(source: str) -> Keys:
     Raises:
         BadParameter: they cannot be read.
     """
+    is_url = source.startswith(("http://", "https://"))
     try:
-        text = _fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text()
+        text = _fetched(source) if is_url else Path(source).read_text()
         return Keys(read_jwks(text), read_revocations(text))
     except (InvalidInputError, OSError, UnicodeDecodeError) as fault:
         why = fault if isinstance(fault, InvalidInputError) else why_unread(fault)
-        message = f"cannot read the keys in {source}: {why}; expected a JSON Web Key Set, as a file or URL"
+        where = without_credentials(source) if is_url else source
+        message = f"cannot read the keys in {where}: {why}; expected a JSON Web Key Set, as a file or URL"
         raise typer.BadParameter(message, param_hint="--keys") from fault
 
 

@@ -21,6 +21,7 @@ from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.http_client import opened_client
+from headwater.model.credentials import without_credentials
 from headwater.model.words import so_many
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
@@ -95,17 +96,18 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
         UnavailableError: there is none.
         InvalidInputError: the log's URL is invalid.
     """
+    named = without_credentials(service)
     try:
         with opened_client(timeout=TIMEOUT_S) as client:
             answer = client.get(f"{service}{path}", params=parameters)
     except httpx.HTTPError as fault:
-        raise UnavailableError(no_answer(fault, service, "the log at {url} does not answer ({why})")) from fault
+        raise UnavailableError(no_answer(fault, named, "the log at {url} does not answer ({why})")) from fault
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"{service!r} is not a URL ({fault}); expected one like {DEFAULT_URL}") from fault
+        raise InvalidInputError(f"{named!r} is not a URL ({fault}); expected one like {DEFAULT_URL}") from fault
     if answer.status_code == httpx.codes.NOT_FOUND:
-        raise UnavailableError(no_service_there(service, answer.status_code))
+        raise UnavailableError(no_service_there(named, answer.status_code))
     if not answer.is_success:
-        raise UnavailableError(f"the log at {service} answered {answer.status_code}: {answer.reason_phrase}")
+        raise UnavailableError(f"the log at {named} answered {answer.status_code}: {answer.reason_phrase}")
     return answer
 
 
@@ -119,7 +121,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
     try:
         return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
     except (ValueError, LookupError, TypeError) as fault:
-        raise UnavailableError(f"the consistency proof from {answer.url} cannot be parsed") from fault
+        raise UnavailableError(f"the consistency proof from {without_credentials(service)} cannot be parsed") from fault
 
 
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
@@ -141,11 +143,12 @@ def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> 
 
 def _post(service: str, note: str) -> None:
     """Post our signature to the service; if it does not store it, our check is still valid."""
+    named = without_credentials(service)
     try:
         with opened_client(timeout=TIMEOUT_S) as client:
             answer = client.post(f"{service}/api/v1/log/cosignatures", content=note)
     except httpx.HTTPError as fault:
-        say(f"warning: {service} rejected the signature: {reason(fault)}", err=True)
+        say(f"warning: {named} rejected the signature: {reason(fault)}", err=True)
         return
     if answer.is_error:
         hint = (
@@ -153,7 +156,7 @@ def _post(service: str, note: str) -> None:
             if answer.status_code == httpx.codes.FORBIDDEN
             else ""
         )
-        say(f"warning: {service} rejected the signature: {answer.status_code}{hint}", err=True)
+        say(f"warning: {named} rejected the signature: {answer.status_code}{hint}", err=True)
 
 
 def _read(path: Path, log: NoteVerifier) -> Witnessed:

@@ -69,6 +69,28 @@ def test_an_infinite_or_huge_duration_exits_with_2(
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["log", "cosign", "http://127.0.0.1:9", "--url", "http://ann:hunter2@127.0.0.1:9"],
+        ["witness", "http://ann:hunter2@127.0.0.1:9", "--log-key", LOG, "--once"],
+        ["verify", __file__, "--keys", "http://ann:hunter2@127.0.0.1:9/keys.jwks"],
+        ["trace", "orders", "--url", "http://ann:hunter2@127.0.0.1:9"],
+    ],
+    ids=["log cosign", "witness", "verify", "trace"],
+)
+def test_the_password_in_an_address_without_an_answer_is_not_shown(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+    assert status_of_call(arguments, tmp_path, monkeypatch) == 2
+
+    said = capsys.readouterr().err
+    assert "http://127.0.0.1:9" in said
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ["log", "redact", "0", "run.facets.owner", "--reason", "\udcff", "--by", "ann"],
         ["sql", "run", "-e", "SELECT '\udcff'"],
         ["trace", "\udcff"],
