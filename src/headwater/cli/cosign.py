@@ -16,12 +16,11 @@ from headwater.cli.json_output import print_result
 from headwater.cli.option_values import as_long_as_can_be
 from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
-from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
+from headwater.cli.witness import TIMEOUT_S, consistency_proof, newest_head
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.http_client import opened_client
 from headwater.model.credentials import without_credentials
 from headwater.model.words import so_many
-from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
 _REASONS: Final = {
@@ -70,8 +69,7 @@ def cosign(
 
 def _cosigned(service: str, witness: str) -> int:
     """Have the current head signed; returns its size in entries."""
-    note = got(service, "/api/v1/log/checkpoint", {}).text
-    size = parse_checkpoint(parse_note(note).text).size
+    note, size = newest_head(service)
     answer, named = _asked(witness, 0, [], note), without_credentials(witness)
     if answer.status_code == httpx.codes.CONFLICT:  # the answer has the size of the head that it last signed
         seen = _size(answer)
@@ -87,7 +85,7 @@ def _cosigned(service: str, witness: str) -> int:
             raise UntrustedNoteError(
                 f"{named} did not sign, 409: it saw another head with {so_many(size, 'entry')}: {_REWRITTEN}"
             )
-    _check_signed(answer, named)
+    _check_signed(answer, named, note)
     stored = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
     if stored.is_error:
         rejected = f"{without_credentials(service)} rejected the signature of {named}"
@@ -96,7 +94,7 @@ def _cosigned(service: str, witness: str) -> int:
     return size
 
 
-def _check_signed(answer: httpx.Response, witness: str) -> None:
+def _check_signed(answer: httpx.Response, witness: str, note: str) -> None:
     message = f"{witness} did not sign, {answer.status_code}"
     if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
         raise UntrustedNoteError(f"{message}: the head does not extend the one it saw before: {_REWRITTEN}")
@@ -104,6 +102,10 @@ def _check_signed(answer: httpx.Response, witness: str) -> None:
         raise SetupError(f"{message}: {_REASONS[answer.status_code]}")
     if answer.is_error:
         raise UnavailableError(f"{message}: try again later")
+    try:
+        parse_note(note + answer.text)
+    except UntrustedNoteError as fault:
+        raise UnavailableError(f"{message}, and its answer is not a signature: try again later") from fault
 
 
 def _asked(witness: str, old: int, proof: Sequence[bytes], note: str) -> httpx.Response:

@@ -111,6 +111,23 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
     return answer
 
 
+def newest_head(service: str) -> tuple[str, int]:
+    """The log's newest head as a note, which is not verified yet, and its size in entries.
+
+    Raises:
+        UnavailableError: there is no answer, or it is no head, such as a network's sign-in page.
+        InvalidInputError: the log's URL is invalid.
+    """
+    note = got(service, "/api/v1/log/checkpoint", {}).text
+    try:
+        return note, parse_checkpoint(parse_note(note).text).size
+    except UntrustedNoteError as fault:
+        raise UnavailableError(
+            f"the answer of {without_credentials(service)} is not the head of a log: perhaps a proxy or a network's "
+            f"sign-in page answers in its place ({fault})"
+        ) from fault
+
+
 def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
     """The log's consistency proof from the old to the new size.
 
@@ -127,7 +144,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
     """Check the log once."""
     before = _read(folder / "head.txt", log)
-    note = got(service, "/api/v1/log/checkpoint", {}).text
+    note, _ = newest_head(service)
     head = opened(note, log)
     grew = 0 < before.head.size < head.size
     proof = consistency_proof(service, before.head.size, head.size) if grew else []
@@ -163,13 +180,12 @@ def _read(path: Path, log: NoteVerifier) -> Witnessed:
     """The last signed head; this witness wrote the file, so its signature is not verified."""
     try:
         note = path.read_text()
+        return Witnessed(parse_checkpoint(parse_note(note).text), note)
     except FileNotFoundError:
         return nothing_yet(log)
     except OSError as fault:
         raise SetupError(f"cannot read {path}: {fault.strerror}") from fault
-    try:
-        return Witnessed(parse_checkpoint(parse_note(note).text), note)
-    except UntrustedNoteError as fault:
+    except (UntrustedNoteError, UnicodeDecodeError) as fault:
         raise SetupError(f"{path} is damaged: restore it; without it, earlier heads are no longer checked") from fault
 
 

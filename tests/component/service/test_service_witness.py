@@ -1,6 +1,10 @@
 """`headwater witness` against a real service: it signs a log that only grew, and detects one that was rewritten."""
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -10,7 +14,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.exit_status import status_of
 from headwater.cli.main import app, main
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, UnavailableError
 from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
 from tests.support.ports import free_port
@@ -77,6 +81,64 @@ def test_a_witness_that_cannot_read_the_log_fails_with_status_2(
     assert isinstance(result.exception, HeadwaterError)
     assert status_of(result.exception) == 2
     assert ("damaged" if is_damaged else "does not answer") in str(result.exception)
+
+
+@contextmanager
+def sign_in_page() -> Iterator[str]:
+    """A network that answers everything with its sign-in page; the URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>Welcome! Please sign in.</html>\n")
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_networks_sign_in_page_is_not_taken_for_another_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
+
+    with sign_in_page() as page, running(tmp_path) as service:
+        results = [
+            CliRunner().invoke(app, arguments)
+            for arguments in (
+                ["witness", page, "--log-key", key, "--once"],
+                ["log", "cosign", page, "--url", page],
+                ["log", "cosign", page, "--url", service.url],
+            )
+        ]
+
+    assert [type(result.exception) for result in results] == [UnavailableError] * 3  # with --every, it tries again
+    assert "is not the head of a log" in str(results[0].exception)
+    assert str(results[1].exception) == str(results[0].exception)
+    assert "did not sign, 200, and its answer is not a signature" in str(results[2].exception)
+
+
+def test_a_damaged_head_of_the_witness_is_reported_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
+    with running(tmp_path) as service:
+        CliRunner().invoke(app, ["witness", service.url, "--log-key", key, "--once"])
+        (head,) = tmp_path.glob("witness/*/head.txt")
+        head.write_bytes(b"\xff" * 100)
+
+        result = CliRunner().invoke(app, ["witness", service.url, "--log-key", key, "--once"])
+
+    assert str(result.exception) == f"{head} is damaged: restore it; without it, earlier heads are no longer checked"
 
 
 def test_an_independent_witness_cosigns_the_log_and_its_signature_is_kept(tmp_path: Path) -> None:
