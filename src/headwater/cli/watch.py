@@ -15,6 +15,7 @@ from headwater.capture.outlet import Outlet
 from headwater.capture.registry import RegistryWatcher, ReportedVersion
 from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
+from headwater.cli.option_values import as_long_as_can_be
 from headwater.cli.printed import say
 from headwater.cli.web_address import web_address
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
@@ -59,9 +60,14 @@ def connect(
     client: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for the Kafka client, or NAME=env:VARIABLE.")
     ] = None,
-    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that continues.")] = 60,
+    heartbeat: Annotated[
+        int, typer.Option(min=1, callback=as_long_as_can_be, help="Seconds between two events of a run that continues.")
+    ] = 60,
     lost_after: Annotated[
-        float, typer.Option(min=1, help="Seconds without any worker after which runs count as ended.")
+        float,
+        typer.Option(
+            min=1, callback=as_long_as_can_be, help="Seconds without any worker after which runs count as ended."
+        ),
     ] = 30,
 ) -> None:
     """Watch a Kafka Connect cluster: one job per connector, one run from its start to its stop.
@@ -106,10 +112,19 @@ def flink(
         str | None,
         typer.Option(help="The namespace of the jobs; else the cluster's openlineage.job.namespace, or flink-jobs."),
     ] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 1,
-    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that continues.")] = 60,
+    interval: Annotated[
+        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
+    ] = 1,
+    heartbeat: Annotated[
+        int, typer.Option(min=1, callback=as_long_as_can_be, help="Seconds between two events of a run that continues.")
+    ] = 60,
     lost_after: Annotated[
-        float, typer.Option(min=1, help="Seconds without an answer after which runs count as ended, until one comes.")
+        float,
+        typer.Option(
+            min=1,
+            callback=as_long_as_can_be,
+            help="Seconds without an answer after which runs count as ended, until one comes.",
+        ),
     ] = 5,
 ) -> None:
     """Watch a Flink cluster: every job from start to end, with checkpoints, restarts, records and back-pressure.
@@ -145,7 +160,9 @@ def registry(
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 5,
+    interval: Annotated[
+        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
+    ] = 5,
     once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
 ) -> None:
     """Watch a schema registry: every version of every subject, and what it changed.
@@ -176,7 +193,9 @@ def trino(
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 30,
+    interval: Annotated[
+        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
+    ] = 30,
     once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
 ) -> None:
     """Watch a Trino's configuration, so that a table of another system is one dataset under both names.

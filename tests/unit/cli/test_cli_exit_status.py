@@ -53,6 +53,10 @@ def test_a_command_that_could_not_be_done_exits_with_2(
         ["key", "token", "--hours"],
         ["log", "cosign", "http://127.0.0.1:9", "--every"],
         ["witness", "http://127.0.0.1:9", "--log-key", LOG, "--every"],
+        ["watch", "flink", "--url", "http://127.0.0.1:9", "--interval"],
+        ["watch", "flink", "--url", "http://127.0.0.1:9", "--lost-after"],
+        ["watch", "registry", "--url", "http://127.0.0.1:9", "--bootstrap", "broker:9092", "--interval"],
+        ["watch", "trino", "--etc", "/etc/trino", "--interval"],
     ],
     ids=" ".join,
 )
