@@ -39,7 +39,8 @@ def erase(store: Store, erasure: Erasure) -> tuple[list[str], int]:
         UnavailableError: the database does not answer; nothing is erased then.
     """
     reason, by = in_words(erasure.reason, "reason"), in_words(erasure.by, "by")
-    logged = store.at([erasure.log_index]).get(erasure.log_index)
+    is_known = erasure.log_index < store.size()  # a database refuses numbers of more than 64 bits
+    logged = store.at([erasure.log_index]).get(erasure.log_index) if is_known else None
     if logged is None or logged.event_type == EDIT:
         raise NotFoundError(f"index: the log has no event {erasure.log_index}")
     [sealed] = store.tree.seals(range(erasure.log_index, erasure.log_index + 1))

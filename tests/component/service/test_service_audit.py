@@ -1055,6 +1055,7 @@ def test_nothing_is_erased_without_a_database(tmp_path: Path, monkeypatch: pytes
     ("index", "path", "reason"),
     [
         ("99", "run.facets.x", "no event 99"),
+        (str(2**63), "run.facets.x", "no event 9223372036854775808"),
         ("7", "run.facets.x", "no event 7"),
         ("4", "run.facets.x", "it has outputs.0.facets.schema"),
     ],
