@@ -81,7 +81,7 @@ def describe(name: NameArgument, namespace: NamespaceOption = None, json_output:
         newest = client.get("/executions", {"job": answer["id"], "limit": 1})
     lines = [
         _line(answer),
-        f"  {answer['mode']}, {answer['schedule'] or 'no schedule'}, restart {answer['restart']}",
+        *([] if answer["problem"] else [_plan(answer)]),
         f"  version {answer['version']} of {answer['deployed']['path']}, {_deployed(answer['deployed'])}",
         *(f"  newest: {with_trouble(each)}" for each in newest),
     ]
@@ -172,6 +172,10 @@ def _line(each: Any) -> str:  # noqa: ANN401
     wanted = "" if each["wanted"] in ("active", each["state"]) else f", {each['wanted']}"
     problem = f"\n  refused: {each['problem']}" if each["problem"] else ""
     return f"{each['namespace']}/{each['name']}  version {each['version']}  {each['state']}{wanted}{following}{problem}"
+
+
+def _plan(job: Any) -> str:  # noqa: ANN401
+    return f"  {job['mode']}, {job['schedule'] or 'no schedule'}, restart {job['restart']}"
 
 
 def _deployed(version: Any) -> str:  # noqa: ANN401

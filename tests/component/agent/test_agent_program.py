@@ -105,6 +105,21 @@ def test_a_job_is_described_in_lines_and_shown_as_stopped_once(agent: RealAgent)
     assert counted == "  counters  recordsOut 7"  # a value that was not counted is not shown
 
 
+def test_a_job_whose_pipeline_is_refused_is_described_by_the_reason(agent: RealAgent) -> None:
+    (agent.home / "agent").mkdir()
+    with AgentStore(agent.home / "agent" / "agent.db") as store:
+        store.deploy("edge", "orders", Pipeline(source=PIPELINE + "mode: fast", path="/orders.yaml"), SEEN, "ann")
+    agent.start()
+
+    described = agent.command("job", "describe", "orders").splitlines()
+
+    assert described == [
+        "edge/orders  version 1  pending",
+        "  refused: /orders.yaml:8:7: mode: expected batch or stream, found 'fast'",
+        "  version 1 of /orders.yaml, deployed 2026-05-22T14:23:11.250Z by ann",
+    ]
+
+
 def test_a_post_that_offers_http_2_is_accepted_with_its_body(agent: RealAgent) -> None:
     url = agent.start().split()[-1]
     offer = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAEAAEAAAAIAAAAB"}
