@@ -335,6 +335,7 @@ class Agent:
         if left_s > 0:
             return left_s
         await self.engine.end()
+        self._short_lives, self._worker_from_s = 0, self.context.monotonic()  # it was ended, so the next need not wait
         return _LONGEST_S
 
     def _recover(self) -> None:

@@ -138,3 +138,28 @@ def test_a_job_that_gets_the_id_of_a_deleted_job_shares_nothing_else_with_it(age
         "invoices",
         "0 4 * * *",
     )
+
+
+def test_a_worker_that_ended_since_nothing_ran_delays_no_later_one(tmp_path: Path, clock: Clock) -> None:
+    config = AgentConfig(idle_timeout=0.0)
+    context = AgentContext(home=tmp_path, config=config, now=clock, new_run_id=new_run_id, monotonic=lambda: 0.0)
+
+    async def close_one_after_the_other(agent: Agent) -> list[str]:
+        serving = asyncio.create_task(agent.serve())
+        job = agent.deploy(pipeline("{restart: never}, lineage: {enabled: false}"), None)
+        agent.stop(job, None, None)
+        for _ in range(2):
+            lost = replace(record_ended(agent, job, NOW), run_id=new_run_id(), state="lost", ended_at=None)
+            agent.store.record(NOW, lost)
+            agent.stop(job, None, None)  # wakes it
+            async with asyncio.timeout(60):
+                while agent.store.execution(lost.run_id).state == "lost" or agent.engine.is_running:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        agent.shut_down()
+        await serving
+        return [one.state for one in agent.store.executions(job.id) if one.error]
+
+    with AgentStore(tmp_path / "agent.db") as store:
+        closed = asyncio.run(close_one_after_the_other(Agent(store, context)))
+
+    assert closed == ["failed", "failed"]
