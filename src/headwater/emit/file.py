@@ -67,6 +67,8 @@ class FileTransport:
         except OSError as failure:
             self.close()
             return Unavailable(f"{failure.strerror or type(failure).__name__}: {self._path}")
+        except ValueError:  # no system call takes it
+            return Unavailable(f"the path contains a null character: {self.target!r}")
         return Acknowledged()
 
     def sync(self) -> bool:
@@ -76,7 +78,7 @@ class FileTransport:
                 sync(path)
         except FileNotFoundError:
             return True  # nothing was appended, or the file was rotated away, and synced by that
-        except OSError:
+        except (OSError, ValueError):  # as in `send`
             return False
         return True
 

@@ -54,6 +54,7 @@ _ADVICE: Final[Mapping[int, str]] = {
     407: "a proxy in between requires a login",
     413: "the event exceeds its size limit",
 }
+_NO_URL: Final = "the endpoint for events is not an HTTP URL"
 _WHERE_NOBODY_ANSWERS: Final = "start the service, or set endpoint or HEADWATER_ENDPOINT to its address"
 _ANSWER_MAX_BYTES: Final = 4096
 """The most bytes read of an answer, for each event sent."""
@@ -197,6 +198,8 @@ class HttpTransport:
             return Unavailable(why, advice=TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS)
         except SetupError as lack:
             return Unavailable(str(lack))
+        except UnicodeError:  # from looking up a host name with an empty or too long label
+            return Unavailable(_NO_URL)
 
     def _take_receipt(self, receipt: object) -> None:
         if self._receipts is not None:
@@ -257,7 +260,7 @@ def _below(endpoint: str, route: str) -> httpx.URL:
         if url.host and route:  # httpx validates the host only when it is read
             return url.copy_with(path=f"{url.path.rstrip('/')}{route}")
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise SetupError("the endpoint for events is not an HTTP URL") from fault
+        raise SetupError(_NO_URL) from fault
     return url
 
 

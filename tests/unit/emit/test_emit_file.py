@@ -143,3 +143,10 @@ def test_a_full_device_is_unavailable() -> None:
 
 def test_a_path_that_is_a_directory_is_unavailable(tmp_path: Path) -> None:
     assert isinstance(FileTransport(FileConfig(path=tmp_path)).send(event(0)), Unavailable)
+
+
+def test_a_path_that_no_system_call_takes_is_unavailable(tmp_path: Path) -> None:
+    transport = FileTransport(FileConfig(path=tmp_path / "a\0b"))
+
+    assert transport.send(event(0)) == Unavailable(f"the path contains a null character: '{tmp_path}/a\\x00b'")
+    assert not transport.sync()

@@ -324,8 +324,9 @@ def test_a_programs_log_at_info_does_not_have_our_requests_with_the_endpoints_ke
 
 
 @pytest.mark.parametrize("events", [1, 2])
-def test_with_an_invalid_host_in_the_endpoint_events_wait(events: int) -> None:
-    transport = HttpTransport(HttpConfig(endpoint="http://xn--a/api/v1/lineage"))
+@pytest.mark.parametrize("host", ["xn--a", "lineage..example", "a" * 64])
+def test_with_an_invalid_host_in_the_endpoint_events_wait(host: str, events: int) -> None:
+    transport = HttpTransport(HttpConfig(endpoint=f"http://{host}/api/v1/lineage"))
 
     outcomes = transport.send_batch([EVENT] * events)
 
