@@ -11,18 +11,26 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from headwater.errors import UntrustedEventError
+from headwater.errors import SetupError, UntrustedEventError
+from headwater.model.words import ELSEWHERE
 
 _BYTES: Final = 32
 
 
 def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
-    """Create a token valid until then, for one node or for any; the returned text is stored nowhere."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create a token valid until then, for one node or for any; the returned text is stored nowhere.
+
+    Raises:
+        SetupError: the file system refuses it.
+    """
     token = secrets.token_urlsafe(_BYTES)
-    file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(file, "w") as text:
-        json.dump({"untilUs": until_us, "nodeId": node_id}, text)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(file, "w") as text:
+            json.dump({"untilUs": until_us, "nodeId": node_id}, text)
+    except OSError as failure:
+        raise SetupError(f"cannot create a token in {directory}: {failure.strerror}; {ELSEWHERE}") from failure
     return token
 
 

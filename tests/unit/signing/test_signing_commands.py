@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from headwater.cli.key import key
 from headwater.cli.verify import verify
 from headwater.emit.home import headwater_home
+from headwater.errors import SetupError
 from headwater.signing.jwks import read_jwks, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create
 from headwater.signing.keys import NodeKey
@@ -199,3 +200,29 @@ def test_an_event_from_after_the_revocation_of_its_key_is_not_ok(tmp_path: Path)
     lines = runner.invoke(app, ["verify", file, "--keys", str(keys), "--json"]).stdout.splitlines()
 
     assert [json.loads(line)["verdict"] for line in lines] == ["ok", "unknown-key"]
+
+
+def test_a_token_that_cannot_be_stored_is_reported_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "a-file"
+    home.touch()
+    monkeypatch.setenv("HEADWATER_HOME", str(home))
+
+    result = runner.invoke(app, ["key", "token"])
+
+    assert str(result.exception) == (
+        f"cannot create a token in {home}/keys/tokens: Not a directory; let this user write there, or set "
+        "HEADWATER_HOME to another folder"
+    )
+
+
+def test_a_user_without_a_home_directory_is_told_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", "~no-such-user/lineage")
+
+    with pytest.raises(SetupError) as refusal:
+        headwater_home()
+
+    assert str(refusal.value) == (
+        "there is no home directory for ~no-such-user/lineage: set HEADWATER_HOME to a folder"
+    )
