@@ -41,7 +41,12 @@ class _Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_text(cls, sent: object) -> object:
-        """Refuse lone surrogates, which JSON may hold, but no file, database or answer can."""
+        """Refuse lone surrogates, which JSON may hold, but no file, database or answer can; and a body of another type.
+
+        FastAPI passes that on as bytes.
+        """
+        if isinstance(sent, bytes):
+            raise ValueError("expected JSON with the header `Content-Type: application/json`")
         try:
             json.dumps(sent, ensure_ascii=False).encode()
         except UnicodeEncodeError:

@@ -217,6 +217,17 @@ def test_half_of_a_surrogate_pair_is_refused(api: TestClient, body: bytes) -> No
     assert (response.status_code, response.json().keys()) == (422, {"code", "message"})
 
 
+@pytest.mark.parametrize("route", ["/jobs", "/jobs/7/stop"])
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", ""])
+def test_a_body_that_is_not_sent_as_json_is_refused_with_the_header_that_it_needs(
+    api: TestClient, route: str, kind: str
+) -> None:
+    response = api.post(route, content=b'{"source": "name: a"}', headers={"Content-Type": kind} if kind else {})
+
+    assert response.status_code == 422
+    assert "expected JSON with the header `Content-Type: application/json`" in response.json()["message"]
+
+
 def post_in_chunks(app: FastAPI, *chunks: bytes, **headers: str) -> tuple[int, int]:
     """Post a body in these chunks to `/jobs`; the status, and how many chunks were read."""
     remaining = iter(chunks)
