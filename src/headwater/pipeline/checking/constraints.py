@@ -27,6 +27,7 @@ from headwater.pipeline.spec import (
     IcebergOutput,
     KafkaInput,
     KafkaOutput,
+    LineageSpec,
     MappingProcessor,
     MetadataProcessor,
     S3Input,
@@ -43,6 +44,7 @@ from headwater.pipeline.sql_text import does_more_than_query
 Complaints = Iterator[tuple[Path, str]]
 
 SCHEMA_VERSIONS: Final = (1,)
+_ELSEWHERE: Final = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/")
 EMBEDDED_CATALOG: Final = "lake"
 
 _CREDENTIAL_OPTIONS = frozenset({"user", "password"})
@@ -228,6 +230,15 @@ def _something_followed(draft: Draft) -> Complaints:
         yield ("mode",), "expected an input that a stream can follow, found only inputs that are read once"
 
 
+def _lineage(draft: Draft) -> Complaints:
+    lineage = draft.settings.get("lineage", INVALID)
+    if isinstance(lineage, LineageSpec) and _ELSEWHERE.match(lineage.file.path):
+        yield (
+            ("lineage", "file", "path"),
+            "expected a path on this machine: events can be appended to a local file only",
+        )
+
+
 def _agent(draft: Draft) -> Complaints:
     agent, stream = draft.settings.get("agent", INVALID), draft.settings.get("stream", INVALID)
     if not isinstance(agent, AgentSpec):
@@ -305,6 +316,7 @@ _RULES_OF_FILE: Final = (
     _schema_version,
     _stream,
     _something_followed,
+    _lineage,
     _agent,
     _catalogs,
     _tables,
