@@ -610,6 +610,41 @@ def test_two_runs_differ_in_parameters_inputs_and_schemas(client: TestClient) ->
     assert (answer["from"]["runId"], answer["to"]["runId"]) == ("first", "second")
 
 
+def test_of_each_run_the_last_schema_and_the_column_edges_that_the_graph_has_are_compared(client: TestClient) -> None:
+    def run(day: str, name: str, *columns: str, **lineage: object) -> dict[str, Any]:
+        return at(day, name, outputs=[dataset("mart", schema=schema(*columns), **lineage)])
+
+    entry = {"inputs": [{"namespace": "lake", "name": "other", "field": "id", "type": "DATASET"}]}
+    explicit = facet(inputs=[], fields={"id": entry})
+    post(client, run(MONDAY, "first", "id", columnLineage=columns_from("raw", "id")))
+    post(client, run(MONDAY, "second", "id", "day", columnLineage=columns_from("raw", "id")))
+    post(client, run(TUESDAY, "second", "id", columnLineage=columns_from("raw", "id", "AGGREGATION")))
+    post(client, run(MONDAY, "third", "id", columnLineage=columns_from("raw", "id")))
+    post(client, run(TUESDAY, "third", "id", columnLineage=columns_from("raw", "id"), lineage=explicit))
+
+    second, third = (get(client, f"/api/v1/diff?fromRun=first&toRun={run}") for run in ("second", "third"))
+
+    into = "> datasetField:lake:mart:id"
+    assert changes_of(second) == [("changed", "columnEdge", f"datasetField:lake:raw:id {into}")]
+    assert [each["subtype"] for each in second["changes"][0]["after"]] == ["AGGREGATION", "IDENTITY"]
+    assert changes_of(third) == [
+        ("came", "columnEdge", f"datasetField:lake:other:id {into}"),
+        ("went", "columnEdge", f"datasetField:lake:raw:id {into}"),
+    ]
+
+
+def test_a_column_edge_did_not_come_with_an_event_that_reports_another_in_a_stronger_facet(client: TestClient) -> None:
+    explicit = facet(inputs=[{"namespace": "lake", "name": "other", "type": "DATASET"}], fields={})
+    weaker = columns_from("raw", "id")
+    post(client, at(MONDAY, "first", outputs=[dataset("mart", columnLineage=weaker, lineage=explicit)]))
+    post(client, at(TUESDAY, "second", outputs=[dataset("mart", columnLineage=weaker)]))
+
+    answer = get(client, "/api/v1/diff?from=2026-05-17T00:00:00Z")
+
+    by_origin = {each["origin"]: each["event"]["runId"] for each in answer["changes"] if each["kind"] == "columnEdge"}
+    assert by_origin == {"datasetField:lake:raw:id": "second", "dataset:lake:other": "first"}
+
+
 def test_pages_have_all_changes_in_order(client: TestClient) -> None:
     post(client, at(MONDAY, "first"), at(TUESDAY, "second", outputs=[dataset(name) for name in "cab"]))
     complete = get(client, "/api/v1/diff?from=log:1")

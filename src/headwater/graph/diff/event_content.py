@@ -23,6 +23,7 @@ from headwater.graph.fold import FactKey
 from headwater.model.edits import tag_of
 from headwater.model.events import Direction
 from headwater.model.facts import (
+    STRENGTH,
     Alias,
     CatalogEntry,
     ColumnEvidence,
@@ -75,6 +76,8 @@ class EventContent(NamedTuple):
     declaration: FactKey | None = None
     """The key of its declaration, which replaces earlier ones with the same key."""
     naming: Naming = Naming()
+    evidence: Mapping[DatasetId, int] = {}
+    """By dataset, the strength of the facet in which its run reports column edges."""
 
 
 def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> EventContent:
@@ -95,6 +98,7 @@ def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Eve
     declaration: FactKey | None = None
     deleted: set[str] = set()
     schemas: _Schemas = {}
+    evidence: dict[DatasetId, list[ColumnEvidence]] = {}
     for fact in event_facts:
         match fact:
             case RunOfJob(job=job, parts_of=parents):
@@ -111,7 +115,7 @@ def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Eve
                 layout[Element("datasetFacet", (resolved(name),), facet)] = comparable(facet, content(fact.content))
             case ColumnEvidence(target=target):
                 layout[Element("dataset", (resolved(target),))] = None
-                _columns(layout, target, content(fact.content), resolved)
+                evidence.setdefault(resolved(target), []).append(fact)
             case JobFlow(run_id=run_id, source=source, target=end):
                 _job_flow(layout, (source or runs[run_id], end or runs[run_id]), resolved)
             case Alias(name=name, alias=alias) | Renaming(name=name, former=alias):
@@ -134,8 +138,13 @@ def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Eve
                     _job_flow(layout, (job, name), resolved)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
+    strengths = {name: max(each.strength for each in reports) for name, reports in evidence.items()}
+    for name, reports in evidence.items():
+        strongest = [(each.target, content(each.content)) for each in reports if each.strength == strengths[name]]
+        _columns(layout, name, strongest, resolved)
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
-    return EventContent(log_index, layout, runs, tables, declared, deleted, declaration, _naming(event_facts, used))
+    naming = _naming(event_facts, used)
+    return EventContent(log_index, layout, runs, tables, declared, deleted, declaration, naming, strengths)
 
 
 def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
@@ -186,9 +195,12 @@ def _job_flow(layout: Layout, ends: tuple[JobId | DatasetId, JobId | DatasetId],
             layout.update(flow(job, [], [], [other]))
 
 
-def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_of: NameOf) -> None:
-    edges = (edge._replace(source=name_of(edge.source)) for edge in edges_into(target, facet))
-    lay_out_edges(layout, name_of(target), edges)
+def _columns(
+    layout: Layout, name: DatasetId, facets: Iterable[tuple[DatasetId, Mapping[str, Any]]], name_of: NameOf
+) -> None:
+    """Add the column edges into a dataset by these facets, each with the name that it describes the dataset under."""
+    edges = (edge for target, facet in facets for edge in edges_into(target, facet))
+    lay_out_edges(layout, name, (edge._replace(source=name_of(edge.source)) for edge in edges))
 
 
 def _declared_job(
@@ -222,9 +234,9 @@ def _declared(
         _note_schema(schemas, name_of(own), direction, facets["schema"])
     for facet in OF_DATASET & facets.keys():
         layout[Element("datasetFacet", (name_of(own),), facet)] = comparable(facet, content(facets[facet]))
-    for facet in ("lineage", "columnLineage"):
-        if facet in facets and facets[facet] not in without:
-            _columns(layout, own, content(facets[facet]), name_of)
+    by_strength = (facets[facet] for facet in STRENGTH if facet in facets and facets[facet] not in without)
+    if (strongest := next(by_strength, None)) is not None:
+        _columns(layout, name_of(own), [(own, content(strongest))], name_of)
 
 
 def _note_schema(schemas: _Schemas, name: DatasetId, direction: Direction, digest: bytes) -> None:
@@ -234,17 +246,51 @@ def _note_schema(schemas: _Schemas, name: DatasetId, direction: Direction, diges
 
 
 class Merged:
-    """The combined content of several events, later ones last; and by element, the event since which it holds."""
+    """The combined content of one run's events, later ones last; and by element, the event since which it holds.
+
+    Of a schema, only the last report counts; of column edges, all that are reported by the strongest kind of facet.
+    """
 
     def __init__(self) -> None:
         self.layout: Layout = {}
         self.since: dict[Element, int] = {}
+        self._strengths: dict[DatasetId, int] = {}
 
     def add(self, event: EventContent) -> None:
         """Add an event that is later than all before."""
+        for name, strength in event.evidence.items():
+            if strength > self._strengths.get(name, strength):
+                self._drop(each for each in self.layout if _is_edge_into(each, name))
+            self._strengths[name] = max(strength, self._strengths.get(name, strength))
         for element, value in event.layout.items():
-            if element not in self.layout or self.layout[element] != value:
-                self.layout[element], self.since[element] = value, event.log_index
+            match element:
+                case Element("columnEdge", (_, end)) if self._is_outdone(event, end):
+                    continue
+                case Element("columnEdge"):
+                    self._set(element, tuple(sorted({*self.layout.get(element, ()), *value})), event)
+                case Element("schema", (DatasetId() as name,)):
+                    columns = (Element("column", (ColumnId(name, each),)) for each, _ in self.layout.get(element, ()))
+                    self._drop(each for each in columns if each not in event.layout)
+                    self._set(element, value, event)
+                case _:
+                    self._set(element, value, event)
+
+    def _set(self, element: Element, value: Any, event: EventContent) -> None:  # noqa: ANN401  as in `Layout`
+        if element not in self.layout or self.layout[element] != value:
+            self.layout[element], self.since[element] = value, event.log_index
+
+    def _drop(self, elements: Iterable[Element]) -> None:
+        for element in [*elements]:
+            self.layout.pop(element, None)
+
+    def _is_outdone(self, event: EventContent, end: AnyNode) -> bool:
+        name = end.dataset if isinstance(end, ColumnId) else end
+        return isinstance(name, DatasetId) and event.evidence.get(name, 0) < self._strengths.get(name, 0)
+
+
+def _is_edge_into(element: Element, name: DatasetId) -> bool:
+    end = element.ends[-1]
+    return element.kind == "columnEdge" and name == (end.dataset if isinstance(end, ColumnId) else end)
 
 
 class RelevantElements:
