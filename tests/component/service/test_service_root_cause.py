@@ -268,6 +268,16 @@ def test_a_failed_run_is_found_although_its_reader_read_what_an_earlier_run_wrot
     ]
 
 
+def test_of_runs_that_failed_at_the_same_time_none_is_a_retry_of_another(client: TestClient) -> None:
+    *_, failed = run("clean", 5, state="FAIL")
+    post(client, *run("load", 5), *({**failed, "run": {"runId": f"clean-5-{part}"}} for part in "ab"))
+    post(client, *run("report", 5))
+
+    findings = ask(client)["findings"]
+
+    assert {each["runs"][0] for each in findings if each["kind"] == "failed-run"} == {"clean-5-a"}
+
+
 def test_a_failed_last_run_of_the_outputs_own_job_is_found(client: TestClient) -> None:
     post(client, *run("load", 5), *run("clean", 5), *run("report", 5, state="ABORT", inputs=[], outputs=[]))
 

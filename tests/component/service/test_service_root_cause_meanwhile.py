@@ -166,6 +166,13 @@ def test_a_failed_run_that_was_soon_retried_is_no_finding(client: TestClient) ->
     assert "failed-run" not in [each["kind"] for each in ask(client)["findings"]]
 
 
+def test_a_failed_run_that_reported_only_its_failure_is_no_retry_of_itself(client: TestClient) -> None:
+    events = all_of((BAD, {"state": "FAIL"}))
+    batch(client, [each for each in events if (each["run"]["runId"], each["eventType"]) != (f"load-{BAD}", "START")])
+
+    assert first(ask(client)) == ("failed-run", 0.45, f"load-{BAD}")
+
+
 @pytest.mark.parametrize(
     ("nominal", "is_found"),
     [((BAD, BAD + 1), True), ((BAD, BAD), False), ((BAD, None), False), ((BAD, BAD + 1, BAD), False)],

@@ -1,7 +1,6 @@
 """Failed runs of a job that no later run superseded; and whether another job writes instead."""
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import RunSummary
@@ -20,6 +19,16 @@ def not_superseded(ended: Sequence[RunSummary], in_run: str | None) -> Iterator[
             yield run
 
 
+def may_be_retry(run: RunSummary, failed: RunSummary) -> bool:
+    """Whether a run of the same job began when another had failed, or later.
+
+    A run known by its failure alone began and failed at one time: of several at the same time, none is a retry.
+    """
+    if run.run_id == failed.run_id or (run.has_failed and _end_us(run) <= failed.started_us):
+        return False
+    return run.started_us >= _end_us(failed)
+
+
 def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
     """When another job first completed a write of the dataset in that interval (open at its start); None: none did."""
     others = [other for other in history.writers(name) if other != job]
@@ -36,7 +45,7 @@ def failed_siblings(run: RunSummary, runs: Sequence[RunSummary]) -> Iterator[Run
 
 
 def _is_superseded(failed: RunSummary, ended: Sequence[RunSummary], in_run: str | None) -> bool:
-    since = [run for run in takewhile(lambda run: run.started_us >= _end_us(failed), ended) if run is not failed]
+    since = [run for run in ended if may_be_retry(run, failed)]
     if failed.parent_run is None or any(run.parent_run == failed.parent_run for run in since):
         return bool(since)
     if not since or failed.parent_run == in_run:

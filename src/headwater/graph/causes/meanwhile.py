@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from headwater.graph.causes.attempts import may_be_retry
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
 from headwater.graph.causes.rhythm import ends_us, usual_us
@@ -67,8 +68,9 @@ def _not_retried(history: History, failed: Sequence[RunSummary]) -> Iterator[Run
 
 
 def _was_retried(history: History, failed: RunSummary, usual: float | None) -> bool:
-    since = history.begun_since(failed.job, failed.ended_us or failed.last_us)
-    then = next((run for run in islice(since, MOST) if not _are_for_other_times(history, failed, run)), None)
+    begun = history.begun_since(failed.job, failed.ended_us or failed.last_us)
+    since = islice((run for run in begun if may_be_retry(run, failed)), MOST)
+    then = next((run for run in since if not _are_for_other_times(history, failed, run)), None)
     if then is None or usual is None:
         return then is not None
     is_part_too = failed.parent_run is not None and then.parent_run == failed.parent_run
