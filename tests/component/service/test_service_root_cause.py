@@ -273,9 +273,7 @@ def test_of_runs_that_failed_at_the_same_time_none_is_a_retry_of_another(client:
     post(client, *run("load", 5), *({**failed, "run": {"runId": f"clean-5-{part}"}} for part in "ab"))
     post(client, *run("report", 5))
 
-    findings = ask(client)["findings"]
-
-    assert {each["runs"][0] for each in findings if each["kind"] == "failed-run"} == {"clean-5-a"}
+    assert found(ask(client))[0] == ("failed-run", "clean", 1)
 
 
 def test_a_failed_last_run_of_the_outputs_own_job_is_found(client: TestClient) -> None:
@@ -372,6 +370,13 @@ def test_the_outputs_own_job_is_missing_where_it_is_overdue_now(client: TestClie
     assert [each["digest"] for each in finding["events"]] == [digest_of(run("report", 4)[1])]
     assert found(ask(client, "job:etl:report")) == [("missing-run", "report", 0)]
     assert found(ask(client, asOf=at(6, 2))) == []  # not yet two of its intervals
+
+
+def test_a_job_whose_newest_runs_began_at_the_same_time_is_overdue_for_its_output_too(client_later: TestClient) -> None:
+    for each in run("report", 4):
+        post(client_later, {**each, "run": {"runId": "report-4-again"}})
+
+    assert [found(ask(client_later, node)) for node in (MART, "job:etl:report")] == [[("missing-run", "report", 0)]] * 2
 
 
 def test_with_a_run_parameter_the_outputs_own_job_is_not_missing(client_later: TestClient) -> None:

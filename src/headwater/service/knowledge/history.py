@@ -115,7 +115,7 @@ class KnownHistory:
 
     def _newest_first(self, run_ids: Iterable[str]) -> Sequence[RunSummary]:
         found = filter(None, map(self.summary, run_ids))
-        return sorted(found, key=_newest)
+        return sorted(found, key=_begin, reverse=True)
 
     def _made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """As in `History`."""
@@ -152,7 +152,7 @@ class KnownHistory:
             runs = of_job.setdefault(job, [])
             if len(runs) < _MOST_RUNS and (run := self._begun(part)) is not None:
                 runs.append(run)
-        newest_first = (sorted(runs, key=_newest) for runs in of_job.values())
+        newest_first = (sorted(runs, key=_begin, reverse=True) for runs in of_job.values())
         found = {each for runs in newest_first for each in (*runs[:1], *_failed(runs, run_id))}
         return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
@@ -293,7 +293,7 @@ class KnownHistory:
 
     def _runs_of(self, job: JobId) -> Sequence[RunSummary]:
         begun = filter(None, map(self._begun, self._knowledge.activity(job).runs))
-        return tuple(sorted(islice(begun, _MOST_RUNS), key=_newest))
+        return tuple(sorted(islice(begun, _MOST_RUNS), key=_begin, reverse=True))
 
     def _begun(self, run_id: str) -> RunSummary | None:
         """The run, or None if it has no events of its own, or was only created."""
@@ -415,9 +415,9 @@ class KnownHistory:
             yield str(view.snapshot_id)
 
 
-def _newest(run: RunSummary) -> tuple[int, str]:
-    """Sort key: newest first."""
-    return -run.started_us, run.run_id
+def _begin(run: RunSummary) -> tuple[int, str]:
+    """Sort key; of runs that began at the same time, the one with the greatest id counts as the newest."""
+    return run.started_us, run.run_id
 
 
 def _failed(runs: Iterable[RunSummary], in_run: str) -> Iterator[RunSummary]:
