@@ -633,6 +633,15 @@ def test_of_each_run_the_last_schema_and_the_column_edges_that_the_graph_has_are
     ]
 
 
+def test_names_in_quarantine_are_not_compared_between_runs(client: TestClient) -> None:
+    nameless = columns_from("raw", "id")
+    nameless["fields"]["id"]["inputFields"][0]["namespace"] = ""
+    outputs = [dataset("mart", columnLineage=nameless), dataset("lost", "", schema=schema("id"))]
+    post(client, at(MONDAY, "first", outputs=[dataset("mart")]), at(TUESDAY, "second", outputs=outputs))
+
+    assert changes_of(get(client, "/api/v1/diff?fromRun=first&toRun=second")) == []
+
+
 def test_a_column_edge_did_not_come_with_an_event_that_reports_another_in_a_stronger_facet(client: TestClient) -> None:
     explicit = facet(inputs=[{"namespace": "lake", "name": "other", "type": "DATASET"}], fields={})
     weaker = columns_from("raw", "id")

@@ -13,7 +13,7 @@ from headwater.graph.diff.originating_event import originating_event
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
-from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
 from headwater.service.background import collect_in_slices, groups, result_in_slices
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.activity import KnownRun
@@ -215,6 +215,13 @@ async def _merged(events: AsyncIterator[ContentOfEvent], as_of: AsOf) -> Merged:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
             merged.add(event.content)
     for element, value in [*merged.layout.items()]:
-        if value is None and element.kind in FACETS:  # it was taken back
+        is_taken_back = value is None and element.kind in FACETS
+        if is_taken_back or not all(map(_is_complete, element.ends)):
             del merged.layout[element]
     return merged
+
+
+def _is_complete(end: AnyNode) -> bool:
+    """False for a dataset in quarantine, which is no node, and its columns."""
+    node = without_column(end)
+    return isinstance(node, JobId) or node.is_complete
