@@ -541,6 +541,19 @@ def test_a_cycle_ends_at_the_start(client: TestClient) -> None:
     assert effects(answer)["job copy"] == "unknown"
 
 
+def test_each_path_begins_at_the_changed_column_also_through_a_feedback_loop(client: TestClient) -> None:
+    back = facet(fields={"delay": {"inputs": [{"namespace": "lake", "name": "model", "type": "DATASET"}]}}, inputs=[])
+    post(client, ran("train", "r8", 8, [dataset("legs")], [dataset("model")]))
+    post(client, ran("correct", "r9", 9, [dataset("model")], [dataset("legs", lineage=back)]))
+
+    reached = ask(client, column="arr_delay", change="retype:long")["reached"]
+
+    paths = {short(each["id"]): [short(step["origin"]) for step in each["path"]] for each in reached}
+    assert {path[0] for path in paths.values()} == {"flights:arr_delay"}
+    assert paths["model"] == ["flights:arr_delay", "legs:delay"]
+    assert paths["legs:delay"] == ["flights:arr_delay", "legs:delay", "model"]
+
+
 def test_deleted_nodes_and_what_only_they_lead_to_are_not_reached(client: TestClient) -> None:
     for path in ("datasets/flights_copy", "datasets/delays"):
         assert client.delete(f"/api/v1/namespaces/lake/{path}").status_code == 200

@@ -63,8 +63,8 @@ class Verdict(NamedTuple):
     effect: Effect
     explanation: str
     step: Step
-    is_propagated: bool = False
-    """Whether `explanation` is only the end of the sentence; completed on demand, since few verdicts are read."""
+    before: "Verdict | None" = None
+    """The verdict on the place before; then `explanation` is only the end of the sentence, completed on demand."""
     since: Since | None = None
     """The evidence of later runs about the use, if that changes the effect."""
 
@@ -73,13 +73,23 @@ class Verdict(NamedTuple):
         """None if the events do not say."""
         return {"breaks": True, "starved": True, "unknown": None}.get(self.effect, False)
 
+    @property
+    def path(self) -> list[Step]:
+        """The steps from the start that led to this verdict; a feedback loop may pass a place twice."""
+        steps: list[Step] = []
+        verdict: Verdict | None = self
+        while verdict is not None:
+            steps.append(verdict.step)
+            verdict = verdict.before
+        return steps[::-1]
+
     def words(self, written: Callable[[int], str]) -> str:
         """The effect in a sentence; `written` formats times, given in microseconds since 1970."""
         if self.since is not None:
             last_us, runs, is_superseded = self.since
             verb = _WITHOUT[is_superseded][runs == 1]
             return f"{_use(self.step)}, as reported until {written(last_us)}: {so_many(runs, 'run')} since {verb}"
-        return f"{_use(self.step)}{self.explanation}" if self.is_propagated else self.explanation
+        return self.explanation if self.before is None else f"{_use(self.step)}{self.explanation}"
 
     def adjusted_by_later_runs(self) -> Generator[None, None, "Verdict"]:
         """The verdict adjusted by later runs that do not use it, or do not say; yields between steps."""
@@ -119,7 +129,7 @@ def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Pla
     def judge(origin: Place, step: Step) -> Verdict:
         before = judged.get(origin)
         effect, explanation = _judged(proposal, step) if before is None else _propagated(before.effect, step)
-        return Verdict(effect, explanation, step, is_propagated=before is not None)
+        return Verdict(effect, explanation, step, before)
 
     while queue:
         origin = queue.popleft()

@@ -67,10 +67,9 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
     start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
     found = await result_in_slices(reach(flow_through(knowledge), start))
     judged = {} if proposal is None else await result_in_slices(verdicts(found, proposal))
-    steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
     places = found.places
     counts = _counts(places, judged)
-    about = _About(knowledge, found, judged, steps)
+    about = _About(knowledge, found, judged, ways(found) if proposal is None else {})
     return shapes.Impact(
         nodeId=node.node_id,
         change=None if proposal is None else _change(proposal),
@@ -188,20 +187,21 @@ class _About:
         knowledge: Knowledge,
         found: Reach,
         judged: Mapping[Place, Verdict],
-        steps: Mapping[Place, Step],
+        ways: Mapping[Place, Step],
     ) -> None:
+        """`ways` has the last step to each place, unless the places are judged."""
         self._start = frozenset(found.start)
         self._judged = judged
-        self._steps = steps
+        self._ways = ways
         # Of functions that do not refer to this: what was reached goes with it, and needs no collection of garbage.
         self._last_run = cache(partial(_read_last_run, knowledge))
         self._owners = cache(partial(_read_owners, knowledge))
         self._newest = cache(partial(newest_quality, knowledge))
-        self._last_step = cache(partial(_last_step, steps))
+        self._step = cache(_step)
 
     def reached(self, place: Place) -> shapes.Reached:
         verdict = self._judged.get(place)
-        path = self._path(place)
+        path = self._path(place) if verdict is None else verdict.path
         owner, is_job = place.owner, place.kind == "job"
         return shapes.Reached(
             id=place.node_id,
@@ -210,23 +210,23 @@ class _About:
             name=owner.name,
             field=place.column if place.kind == "column" else None,
             distance=place.distance,
-            use=max((self._steps[each].use for each in path), key=USES.index),
+            use=max((step.use for step in path), key=USES.index),
             effect=None if verdict is None else verdict.effect,
             breaking=None if verdict is None else verdict.is_breaking,
             reason=None if verdict is None else verdict.words(iso),
             owners=self._owners(is_job, owner),
             lastRun=self._last_run(is_job, owner),
             quality=self._quality_of(place),
-            path=[*map(self._last_step, path)],
+            path=[*map(self._step, path)],
         )
 
-    def _path(self, place: Place) -> list[Place]:
-        """The places after the start; a repeated one ends it, which no shortest path has."""
-        path: dict[Place, None] = {}
-        while place not in self._start and place not in path:
-            path[place] = None
-            place = self._steps[place].origin
-        return [*path][::-1]
+    def _path(self, place: Place) -> list[Step]:
+        """The steps from the start."""
+        path: list[Step] = []
+        while place not in self._start:
+            path.append(self._ways[place])
+            place = path[-1].origin
+        return path[::-1]
 
     def _quality_of(self, place: Place) -> shapes.Quality | None:
         if place.kind == "job":
@@ -263,8 +263,7 @@ def _last_run(run: KnownRun) -> shapes.LastRun:
     )
 
 
-def _last_step(steps: Mapping[Place, Step], place: Place) -> shapes.ImpactStep:
-    step = steps[place]
+def _step(step: Step) -> shapes.ImpactStep:
     edge = step.edge
     return shapes.ImpactStep(
         origin=step.origin.node_id,
