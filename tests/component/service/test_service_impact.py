@@ -565,6 +565,12 @@ def test_deleted_nodes_and_what_only_they_lead_to_are_not_reached(client: TestCl
     assert reached == ["legs:delay", "legs", "job cut", "job average"]
 
 
+def test_a_job_reaches_nothing_through_an_output_that_was_deleted(client: TestClient) -> None:
+    assert client.delete("/api/v1/namespaces/lake/datasets/legs").status_code == 200
+
+    assert get(client, "/api/v1/impact?nodeId=job:etl:cut")["reached"] == []
+
+
 def test_a_quarantined_dataset_is_not_reached(client: TestClient) -> None:
     made = facet(fields={"a": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "a"}]}})
     nowhere = {"namespace": "", "name": "nowhere", "facets": {"columnLineage": made}}

@@ -64,7 +64,8 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
         InvalidInputError: such a change of such a node makes no sense.
     """
     proposal = None if change is None else _proposal(knowledge, node, change)
-    start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
+    graph = knowledge.graph
+    start = [node, *(sorted(filter(graph.shows, graph.writes(node))) if isinstance(node, JobId) else ())]
     found = await result_in_slices(reach(flow_through(knowledge), start))
     judged = {} if proposal is None else await result_in_slices(verdicts(found, proposal))
     places = found.places
