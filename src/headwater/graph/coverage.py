@@ -171,7 +171,9 @@ def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
     if graph.hides(job) or all(map(partial(_has_column_lineage, graph), graph.jobs[job].writes)):
         return  # the common case; also where it writes nothing
     for target, edge in graph.writes(job).items():
-        if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
+        if graph.hides(target):
+            continue
+        if made_from := [source for source in _without_columns(graph, job, target) if not graph.hides(source)]:
             words = (
                 f"{job.name} derives it from {so_many(len(made_from), 'dataset')}, and no event reports column lineage"
             )

@@ -35,6 +35,21 @@ def listed_gaps(answer: Body) -> list[tuple[str, str | None, str]]:
     return [(gap["kind"], gap["nodeId"], gap["namespace"]) for gap in answer["gaps"]]
 
 
+def test_a_deleted_source_needs_no_columns_until_an_event_brings_it_back(client: TestClient) -> None:
+    inputs, outputs = [dataset("raw")], [dataset("mart", schema=schema("id"))]
+    post(client, run_event("START", "first", inputs=inputs, outputs=outputs), run_event("COMPLETE", "first"))
+    assert client.delete("/api/v1/namespaces/lake/datasets/raw").status_code == 200
+
+    gone = listed_gaps(ask(client, kind="edge-without-columns"))
+    again = {"job": {"namespace": "etl", "name": "fill"}, "outputs": [dataset("raw")]}
+    post(client, run_event("START", "second", "2026-06-22T14:00:00Z", **again))
+
+    assert gone == []
+    assert listed_gaps(ask(client, kind="edge-without-columns")) == [
+        ("edge-without-columns", "dataset:lake:mart", "lake")
+    ]
+
+
 def test_complete_events_leave_no_gap(client: TestClient) -> None:
     post(client, run_event("START", "r1"), run_event("COMPLETE", "r1", outputs=[dataset("t", schema=COLUMNS)]))
 
