@@ -95,6 +95,15 @@ def test_the_walk_does_not_go_to_deleted_jobs_and_datasets(client: TestClient) -
     assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-4"]
 
 
+def test_what_a_run_reported_of_a_dataset_deleted_since_is_no_finding(client: TestClient) -> None:
+    post(client, *run("load", 5), *run("clean", 5, outputs=[written("stage", dataQualityAssertions=failing())]))
+    before = found(ask(client, "job:etl:clean"))
+    assert client.delete("/api/v1/namespaces/lake/datasets/stage").status_code == 200
+
+    assert before == [("failed-check", "stage", 0)]
+    assert found(ask(client, "job:etl:clean")) == []
+
+
 def test_an_input_that_no_job_writes_is_reported_as_the_end_of_the_graph(client: TestClient) -> None:
     post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[written("probed")]))
 

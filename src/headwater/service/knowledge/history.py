@@ -373,7 +373,14 @@ class KnownHistory:
         if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
             record = record_of(summary, self._events(run_id), self._graph.shown, self._records.readings)
             self._records.keep(record)
+        record = self._without_deleted(record)
         return record if record.summary == summary else replace(record, summary=summary)
+
+    def _without_deleted(self, record: Record) -> Record:
+        """The record without the inputs and outputs that do not count."""
+        if all(self._counts(name) for _, name in record.ends):
+            return record
+        return replace(record, ends={key: end for key, end in record.ends.items() if self._counts(key[1])})
 
     def _record_then(self, run_id: str, until_us: int) -> Record:
         record = self.record(run_id)
@@ -387,7 +394,7 @@ class KnownHistory:
             ended_us=full.ended_us if has_ended else None,
             last_us=max((each.event.stamp.time_us for each in events), default=full.started_us),
         )
-        then = record_of(summary, events, self._graph.shown, self._records.readings)
+        then = self._without_deleted(record_of(summary, events, self._graph.shown, self._records.readings))
         observed = self._graph.runs[run_id].observed
         reads = full.reads - (self._names(observed, "input") - then.named("input"))
         writes = full.writes - (self._names(observed, "output") - then.named("output"))
