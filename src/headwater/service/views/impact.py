@@ -222,12 +222,12 @@ class _About:
         )
 
     def _path(self, place: Place) -> list[Step]:
-        """The steps from the start."""
-        path: list[Step] = []
-        while place not in self._start:
-            path.append(self._ways[place])
-            place = path[-1].origin
-        return path[::-1]
+        """The steps after the start; a repeated place ends it, which no shortest path has."""
+        path: dict[Place, Step] = {}
+        while place not in self._start and place not in path:
+            path[place] = self._ways[place]
+            place = path[place].origin
+        return [*path.values()][::-1]
 
     def _quality_of(self, place: Place) -> shapes.Quality | None:
         if place.kind == "job":
