@@ -42,34 +42,21 @@ class News(NamedTuple):
     """Datasets whose newest schema changed, or is the first."""
 
 
+class _Touched(NamedTuple):
+    """What facts may change in the graph, as it is before they are added."""
+
+    runs: Sequence[RunOfJob]
+    observations: Sequence[Observation]
+    flows: Sequence[Flow]
+    nodes: set[JobId | DatasetId]
+    """Those of which several edges may come or go at once."""
+    schemas: Mapping[DatasetId, Stamped | None]
+    """The newest schema under each name that may get another one."""
+
+
 def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     """Take a snapshot before the facts are added; call the returned function afterwards for what is new."""
-    runs, observations, flows, nodes, schemas = (
-        list[RunOfJob](),
-        list[Observation](),
-        list[Flow](),
-        set[JobId | DatasetId](),
-        dict[DatasetId, Stamped | None](),
-    )
-    joins = any(isinstance(fact, Alias) and fact.alias not in graph.identities.members(fact.name) for fact in facts)
-    for fact in facts:
-        if isinstance(fact, Observation):
-            observations.append(fact)
-        elif isinstance(fact, ObservedFacet):
-            if fact.name == _SCHEMA and fact.is_of_dataset and (joins or _is_other(graph, fact)):
-                schemas[fact.dataset] = _schema(graph, fact.dataset)
-        elif isinstance(fact, RunOfJob):
-            runs.append(fact)
-        elif isinstance(fact, JobFlow):
-            flows.append(Flow(fact.source, fact.target))
-        elif isinstance(fact, Declaration):
-            flows.extend(graph.flows_reported_by(fact))
-        elif isinstance(fact, DeclaredTimes):
-            nodes.add(fact.node)
-            if isinstance(fact.node, DatasetId):
-                schemas[fact.node] = _schema(graph, fact.node)
-        elif isinstance(fact, Edit) and fact.what == APART:
-            nodes |= _jobs_naming(graph, _split(fact))
+    runs, observations, flows, nodes, schemas = _touched(graph, facts)
     jobs = [_job_of(graph, run) for run in runs]
     edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in observations}
     edges |= {edge for flow in flows for edge in _edges(flow, jobs)}
@@ -90,6 +77,32 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         )
 
     return news
+
+
+def _touched(graph: Graph, facts: Sequence[Fact]) -> _Touched:
+    runs, observations, flows = list[RunOfJob](), list[Observation](), list[Flow]()
+    nodes, schemas = set[JobId | DatasetId](), dict[DatasetId, Stamped | None]()
+    joins = any(isinstance(fact, Alias) and fact.alias not in graph.identities.members(fact.name) for fact in facts)
+    for fact in facts:
+        match fact:
+            case Observation():
+                observations.append(fact)
+            case ObservedFacet():
+                if fact.name == _SCHEMA and fact.is_of_dataset and (joins or _is_other(graph, fact)):
+                    schemas[fact.dataset] = _schema(graph, fact.dataset)
+            case RunOfJob():
+                runs.append(fact)
+            case JobFlow():
+                flows.append(Flow(fact.source, fact.target))
+            case Declaration():
+                flows.extend(graph.flows_reported_by(fact))
+            case DeclaredTimes():
+                nodes.add(fact.node)
+                if isinstance(fact.node, DatasetId):
+                    schemas[fact.node] = _schema(graph, fact.node)
+            case Edit() if fact.what == APART:
+                nodes |= _jobs_naming(graph, _split(fact))
+    return _Touched(runs, observations, flows, nodes, schemas)
 
 
 def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
