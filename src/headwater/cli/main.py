@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import Any, Final, TextIO, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from headwater.cli.exit_status import CUT, FAULT, NOT_DONE, status_of
 from headwater.cli.printed import lines_of, say
@@ -20,35 +20,38 @@ from headwater.model.producer import VERSION
 from headwater.service.logs import log_to_stderr
 
 _COMMANDS: Final[Mapping[str, str]] = {
-    "serve": "headwater.cli.serve",
-    "run": "headwater.cli.run",
-    "lint": "headwater.cli.lint",
-    "agent": "headwater.cli.agent",
-    "job": "headwater.cli.job",
-    "execution": "headwater.cli.execution",
-    "verify": "headwater.cli.verify",
-    "ship": "headwater.cli.ship",
-    "audit": "headwater.cli.audit",
-    "witness": "headwater.cli.witness",
-    "trace": "headwater.cli.trace",
-    "impact": "headwater.cli.impact",
-    "diff": "headwater.cli.diff",
-    "root-cause": "headwater.cli.root_cause",
-    "coverage": "headwater.cli.coverage",
-    "drift": "headwater.cli.drift",
-    "demo": "headwater.cli.demo.command",
-    "node": "headwater.cli.node",
-    "key": "headwater.cli.key",
-    "flink": "headwater.cli.flink",
-    "access": "headwater.cli.access",
-    "watch": "headwater.cli.watch",
-    "dashboards": "headwater.cli.dashboards",
-    "sql": "headwater.cli.sql",
-    "store": "headwater.cli.store",
-    "log": "headwater.cli.log",
-    "lab": "headwater.cli.lab",
+    "serve": "Run the lineage service.",
+    "run": "Run a pipeline file on Spark, and report its lineage.",
+    "lint": "Check pipeline files against the lint rules.",
+    "agent": "Run deployed pipelines on this machine: scheduled batches, streams, restarts.",
+    "job": "Pipelines that the agent of this machine runs.",
+    "execution": "Executions of the agent of this machine.",
+    "verify": "Verify the signatures of events, or of records; exit 0 only if there are any and all are ok.",
+    "ship": "Send events of the file transport to a service: in order, from where the last shipment got to.",
+    "audit": "Export a part of the log as a bundle that proves itself, and verify such bundles.",
+    "witness": "Sign a log's head as long as the log only grows; exit status 1, with both heads kept, if it does not.",
+    "trace": "Show what a dataset or column is made from, as a tree.",
+    "impact": "Show what a change of a dataset or column reaches, and with --change what it breaks.",
+    "diff": "Show what was added, removed or changed between two times or two runs, and by which event.",
+    "root-cause": "Show what changed or failed in the runs that made a dataset or column, likeliest cause first.",
+    "coverage": "Show the known gaps: what events should have reported and did not, or reported wrongly.",
+    "drift": "Show schema changes, newest first: who reported each, which columns changed, and what depends on them.",
+    "demo": "Run three pipelines over real flights and show their lineage, from the CSV files to the last column.",
+    "node": "Edge machines, and whether their records are complete.",
+    "key": "This machine's signing key.",
+    "flink": "Jobs of Apache Flink, with their lineage.",
+    "access": "API keys and their roles.",
+    "watch": "Report the lineage of engines that do not report it themselves.",
+    "dashboards": "Declare dashboards, their owners and the columns that they use.",
+    "sql": "Query Iceberg tables on this machine, by DuckDB.",
+    "store": "Back up the whole store, or copy it from one database to another.",
+    "log": "The log: who did what; erase a facet without breaking any proof; ask for witnesses' signatures.",
+    "lab": "Real components on this machine: Kafka with Connect and S3, Flink, Trino.",
 }
-"""The module of each command, which has the command's name there."""
+"""The summary of each command, with which its own help begins; to list them no command is imported."""
+
+_MODULES: Final[Mapping[str, str]] = {"demo": "headwater.cli.demo.command"}
+"""The modules of commands that are not called like the command; each has the command's name there."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """System errors of output that cannot be written, for instance on a full disk."""
@@ -70,12 +73,19 @@ class _OnDemand(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  the click within typer
         if cmd_name not in _COMMANDS:
             return None
-        found = getattr(import_module(_COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        found = getattr(import_module(_MODULES.get(cmd_name, f"headwater.cli.{name}")), name)
         if isinstance(found, typer.Typer):
             return typer.main.get_group(found)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         alone.command(cmd_name)(found)
         return typer.main.get_command(alone)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  the click within typer
+        listed: Any = {name: TyperCommand(name, help=summary) for name, summary in _COMMANDS.items()}
+        TyperGroup(name=self.name, commands=listed, params=self.params, help=self.help, epilog=self.epilog).format_help(
+            ctx, formatter
+        )
 
 
 app = typer.Typer(
