@@ -79,7 +79,7 @@ def _routes() -> list[BaseRoute]:
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
     resources = (*answered, questions, evidence, diff, log, nodes, writes, edits, keys, access, actions)
     # Not included in another router, which would analyse the parameters and answers of each route again.
-    return [route for resource in (*resources, graphql, health) for route in resource.router.routes]
+    return [route for resource in (*resources, graphql, health, intake) for route in resource.router.routes]
 
 
 _ROUTES: Final = _routes()
@@ -120,7 +120,7 @@ def create_app(
     app.add_middleware(paths.PathsAsSent)
     app.add_middleware(SaysAsOf)
     handle_failures(app)
-    intake.add_intake(app)  # added after those above, so that it runs before them
+    app.add_middleware(intake.IntakeMiddleware)  # added after those above, so that it runs before them
     if gate is not None:
         app.add_middleware(_guard(), gate=gate)
     elif config.hosts is not None:

@@ -6,7 +6,7 @@ through the server.
 
 from typing import Any, Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,6 +24,8 @@ from headwater.service.request.access import Service, service_of
 from headwater.service.shapes.batch import BatchAnswer
 from headwater.service.shapes.log import Received
 from headwater.service.shapes.marquez import Failure
+
+router = APIRouter()
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "Not JSON; the message gives the position."},
@@ -89,40 +91,21 @@ class IntakeMiddleware:
         await response(scope, receive, send)
 
 
-def add_intake(app: FastAPI) -> None:
-    """Add the routes."""
-    app.add_middleware(IntakeMiddleware)
-    app.router.add_api_route(
-        _PATH,
-        take_event,
-        methods=["POST"],
-        status_code=201,
-        response_class=Response,
-        responses={
-            200: {"model": Received, "description": "The same bytes were stored before; no body unless requested."},
-            201: {
-                "model": Received,
-                "description": "Stored, on disk, and in every answer from now on; no body unless requested.",
-            },
-            **_FAILURES,
+@router.post(
+    _PATH,
+    status_code=201,
+    response_class=Response,
+    responses={
+        200: {"model": Received, "description": "The same bytes were stored before; no body unless requested."},
+        201: {
+            "model": Received,
+            "description": "Stored, on disk, and in every answer from now on; no body unless requested.",
         },
-        openapi_extra=_BODY | _ASKING,
-        tags=["events"],
-    )
-    app.router.add_api_route(
-        _BATCH_PATH,
-        take_batch,
-        methods=["POST"],
-        response_class=Response,
-        responses={
-            200: {"model": BatchAnswer, "description": "The outcome of each event; some may not have been stored."},
-            **{status: _FAILURES[status] for status in (400, 413, 415)},
-        },
-        openapi_extra=_BATCH_BODY | _ASKING,
-        tags=["events"],
-    )
-
-
+        **_FAILURES,
+    },
+    openapi_extra=_BODY | _ASKING,
+    tags=["events"],
+)
 async def take_event(request: Request) -> Response:
     """Store an event."""
     service = service_of(request)
@@ -133,6 +116,16 @@ async def take_event(request: Request) -> Response:
     return _applied(answer(Received(receipt=service.proofs.receipt(stored.log_index, stored.growth)), status))
 
 
+@router.post(
+    _BATCH_PATH,
+    response_class=Response,
+    responses={
+        200: {"model": BatchAnswer, "description": "The outcome of each event; some may not have been stored."},
+        **{status: _FAILURES[status] for status in (400, 413, 415)},
+    },
+    openapi_extra=_BATCH_BODY | _ASKING,
+    tags=["events"],
+)
 async def take_batch(request: Request) -> Response:
     """Store many events, each independently of the others."""
     service = service_of(request)
