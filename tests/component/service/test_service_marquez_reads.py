@@ -245,6 +245,50 @@ def test_a_column_is_found_in_the_versions_that_had_it(client: TestClient, two_v
     assert statuses == [404, 200, 404]
 
 
+def test_a_version_from_before_a_deletion_shows_the_columns_that_it_had(client: TestClient) -> None:
+    mart = "/api/v1/namespaces/lake/datasets/mart"
+    post(client, run(LOAD, "mart", 10, outputs=[made_of("price", "total")]))
+    client.delete(mart).raise_for_status()
+    later = "2026-05-23T10:00:00Z"
+    post(client, {**run(MART, "mart", 20, outputs=[made_of("amount", "total", "day")]), "eventTime": later})
+    _, old = (each["version"] for each in get(client, f"{mart}/versions")["versions"])
+
+    graph = get(client, f"/api/v1/column-lineage?nodeId=dataset:lake:mart%23{old}")["graph"]
+
+    assert [node["id"] for node in graph] == [f"datasetField:lake:mart:total#{old}", "datasetField:lake:orders:price"]
+
+
+def test_a_version_from_before_a_dataset_had_another_name_is_found_under_its_only_name_then(client: TestClient) -> None:
+    """`a` is the name shown now, since of two names that runs use the first by spelling is shown."""
+    symlink = facet(identifiers=[{"namespace": "lake", "name": "mart", "type": "TABLE"}])
+    post(
+        client,
+        run(LOAD, "mart", 10, outputs=[made_of("price", "total")]),
+        run(MART, "mart", 20, outputs=[dataset("a", "glue", schema=schema("total", "day"), symlinks=symlink)]),
+    )
+    _, old = (each["version"] for each in get(client, "/api/v1/namespaces/glue/datasets/a/versions")["versions"])
+
+    graph = get(client, f"/api/v1/column-lineage?nodeId=dataset:glue:a%23{old}")["graph"]
+
+    assert [node["id"].partition("#")[0] for node in graph] == [
+        "datasetField:lake:mart:total",
+        "datasetField:lake:orders:price",
+    ]
+
+
+def test_a_version_that_the_event_which_read_it_replaced_is_found(client: TestClient) -> None:
+    read, written = dataset("mart", schema=schema("total", "day")), made_of("price", "total")
+    post(client, run(LOAD, "mart", 10, inputs=[read], outputs=[written]))
+    _, old = (each["version"] for each in get(client, "/api/v1/namespaces/lake/datasets/mart/versions")["versions"])
+
+    graph = get(client, f"/api/v1/column-lineage?nodeId=dataset:lake:mart%23{old}")["graph"]
+
+    assert [node["id"].partition("#")[0] for node in graph] == [
+        "datasetField:lake:mart:total",
+        "datasetField:lake:orders:price",
+    ]
+
+
 def test_columns_of_a_version_of_a_job_are_those_its_runs_wrote(client: TestClient, two_versions: list[str]) -> None:
     new, old = (each["version"] for each in get(client, "/api/v1/namespaces/etl/jobs/mart/versions")["versions"])
 

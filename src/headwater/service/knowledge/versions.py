@@ -279,8 +279,17 @@ def _last_us(graph: Graph, run_id: str, of_job: Collection[RunEnd], names: Abstr
     return last_us.values()
 
 
-def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, int | None]:
-    """When a dataset or job last had the version with that UUID, in microseconds since 1970; None: it is current.
+class Had(NamedTuple):
+    """When a dataset or job last had a version, in microseconds since 1970."""
+
+    since_us: int
+    last_us: int
+    names: tuple[DatasetId, ...] = ()
+    """Those of the dataset; first that under which the version was reported, as it may not have had the others yet."""
+
+
+def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, Had | None]:
+    """When a dataset or job last had the version with that UUID; None: it is current.
 
     Works in steps.
 
@@ -292,23 +301,30 @@ def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Genera
     return (yield from _dataset_had(knowledge, node, uuid))
 
 
-def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[None, None, int | None]:
-    last_us: int | None = None
-    has_it = False
+def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[None, None, Had | None]:
+    had: Had | None = None
+    having: DatasetVersion | None = None
     for version in dataset_versions(knowledge, name):
-        if has_it:
-            last_us = version.since_us - 1
-        has_it = str(shape_uuid(knowledge.graph, name, version.shape)) == uuid
+        if having is not None:
+            # an event that reads one version and writes the next left the first no time
+            last_us = max(having.since_us, version.since_us - 1)
+            had = Had(having.since_us, last_us, _names_of(knowledge, name, having))
+        having = version if str(shape_uuid(knowledge.graph, name, version.shape)) == uuid else None
         yield
-    if last_us is None and not has_it:
+    if had is None and having is None:
         raise NotFoundError(f"Dataset version '{uuid}' not found.")
-    return None if has_it else last_us
+    return had if having is None else None
 
 
-def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
+def _names_of(knowledge: Knowledge, name: DatasetId, version: DatasetVersion) -> tuple[DatasetId, ...]:
+    *_, reported = version.reported_by or version.declared_by or (name,)
+    return (reported, *knowledge.graph.members(name))
+
+
+def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, Had | None]:
     for position, run in enumerate(runs_giving_version(knowledge, job)):
         if str(job_version(knowledge.graph, job, run.observed)) == uuid:
-            return None if position == 0 else run.seen.last_us
+            return None if position == 0 else Had(run.seen.last_us, run.seen.last_us)
         yield
     declared = declared_version(knowledge, job)
     if declared is None or str(declared.uuid) != uuid:

@@ -46,12 +46,30 @@ def node_of(
         if (node := _known(knowledge, each, is_also_column)) is not None:
             return node
     match candidates[0]:
-        case ColumnId(dataset, column):
-            raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+        case ColumnId() as column:
+            raise _no_column(column)
         case JobId(_, name):
             raise NotFoundError(f"Job '{name}' not found.")
         case DatasetId(_, name):
             raise NotFoundError(f"Dataset '{name}' not found.")
+
+
+def node_under(knowledge: Knowledge, node: AnyNode, names: Iterable[DatasetId]) -> AnyNode | None:
+    """The job, or the dataset or column under the first of these names that is a dataset's; None if it is not there.
+
+    For a past, in which a dataset may not have had all its names yet.
+
+    Raises:
+        NotFoundError: the dataset has no such column.
+    """
+    if isinstance(node, JobId):
+        return node if knowledge.is_job(node) else None
+    name = next(filter(knowledge.is_dataset, names), None)
+    if name is None or isinstance(node, DatasetId):
+        return name and knowledge.graph.shown(name)
+    if not has_column(knowledge, name, node.column):
+        raise _no_column(node)
+    return ColumnId(knowledge.graph.shown(name), node.column)
 
 
 def meanings(node_id: str) -> Iterator[Sequence[AnyNode]]:
@@ -89,6 +107,10 @@ def versioned(node_id: str, version: str | None) -> str:
 
 def _read(node_id: str) -> list[AnyNode]:
     return [reading.node for reading in islice(readings(node_id), _MAX_READINGS)]
+
+
+def _no_column(column: ColumnId) -> NotFoundError:
+    return NotFoundError(f"Field '{column.column}' of dataset '{column.dataset.name}' not found.")
 
 
 def _known(knowledge: Knowledge, node: AnyNode, is_also_column: Callable[[ColumnId], bool]) -> AnyNode | None:

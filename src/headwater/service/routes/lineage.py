@@ -1,21 +1,22 @@
 """The graph around a node: jobs and datasets, or columns."""
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
-from headwater.errors import InvalidInputError
+from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model.facts import FlowDirection
-from headwater.model.names import without_column
+from headwater.model.names import AnyNode, ColumnId, without_column
 from headwater.model.numbers import Whole
 from headwater.service.background import result_in_slices
 from headwater.service.http.answers import answer, answer_json
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
-from headwater.service.knowledge.versions import last_had
-from headwater.service.request.access import Known, ReadThrough, Until
-from headwater.service.request.node_ids import node_of, version_of
+from headwater.service.knowledge.versions import Had, last_had
+from headwater.service.request.access import Known, ReadThrough, Replaying, Until
+from headwater.service.request.node_ids import node_of, node_under, version_of
 from headwater.service.routes.parameters import (
     EITHER_CASE,
     MAX_PAGE,
@@ -93,12 +94,30 @@ async def get_column_lineage(
     if with_downstream and version is not None:
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     if version is not None:
-        named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=lambda _: True)  # it may have had it then
-        last_us = await result_in_slices(last_had(knowledge, without_column(named), version))
-        knowledge = knowledge if last_us is None else await until(last_us)
+        named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=_may_have_been)
+        had = await result_in_slices(last_had(knowledge, without_column(named), version))
+        if had is not None:
+            return answer(await _columns_then(until, named, had, Options(max(1, depth), with_versions=True)))
     node = node_of(knowledge, node_id, _UNREADABLE)
     options = Options(max(1, depth), with_downstream, version is not None)
     return answer(await column_lineage(knowledge, node, options))
+
+
+def _may_have_been(column: ColumnId) -> bool:
+    """Whether a column of an earlier version of a dataset may be meant; not one whose name has the version in it."""
+    return version_of(column.column) is None
+
+
+async def _columns_then(
+    until: Callable[[int], Replaying], named: AnyNode, had: Had, options: Options
+) -> shapes_lineage.ColumnLineage:
+    """The column lineage of when a node last had a version; of the version's first moment if it was deleted later."""
+    for time_us in dict.fromkeys((had.last_us, had.since_us)):
+        then = await until(time_us)
+        node = node_under(then, named, had.names)
+        if node is not None:
+            return await column_lineage(then, node, options)
+    raise NotFoundError("The version is of a time for which nothing is known of the node.")
 
 
 @router.get("/runlineage/upstream", response_model=shapes_lineage.UpstreamRuns, responses=NOT_FOUND | WRONG)
