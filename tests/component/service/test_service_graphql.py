@@ -135,6 +135,24 @@ def test_lineage_from_a_job_answers_the_query_of_marquez_pages(client: TestClien
     assert by_name["JOB", "report"]["data"]["currentVersion"] is None
 
 
+def test_an_edge_leads_to_its_own_node_though_another_nodes_id_is_spelt_the_same(client: TestClient) -> None:
+    reads = event(
+        run={"runId": f"{NEXT[:-1]}8"}, job={"namespace": "etl", "name": "read"}, inputs=[dataset("b:c", "a")]
+    )
+    other = event(
+        run={"runId": f"{NEXT[:-1]}9"}, job={"namespace": "etl", "name": "write"}, outputs=[dataset("c", "a:b")]
+    )
+    post(client, reads, other)
+
+    graph = ask_for(
+        client,
+        '{ lineageFromJob(namespace: "etl", name: "read") { graph { ... on JobLineageEntry '
+        "{ inEdges { name namespace type } } } } }",
+    )["lineageFromJob"]["graph"]
+
+    assert graph[-1]["inEdges"] == [{"name": "b:c", "namespace": "a", "type": "DATASET"}]
+
+
 def test_lists_are_paged(client: TestClient) -> None:
     data = ask_for(
         client,

@@ -1,6 +1,6 @@
 """The graph around a job: its jobs and datasets as entries, with their edges."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -9,16 +9,19 @@ import orjson
 from headwater.model.names import DatasetId, JobId
 from headwater.service.graphql import objects
 from headwater.service.graphql.ask import Ask, Node
-from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.lineage import lineage_now
+
+_GraphNode = shapes_lineage.DatasetNode | shapes_lineage.JobNode
 
 
 class _Entry(NamedTuple):
     """A node of the lineage graph."""
 
     kind: Literal["DATASET", "JOB"]
-    node: shapes_lineage.DatasetNode | shapes_lineage.JobNode
+    node: _GraphNode
+    graph: Mapping[str, _GraphNode]
+    """All its nodes by their ids: an id alone may be read as that of another node, since names may contain colons."""
 
 
 def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node:
@@ -26,14 +29,16 @@ def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = N
     job = JobId.sanitized(namespace, name)
     if not ask.knowledge.is_job(job):
         return ask.node(job, lambda: {"graph": []})
-    graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
-    return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
+    nodes = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
+    graph = {node["id"]: node for node in nodes}
+    return ask.node(
+        job,
+        lambda: {"graph": [ask.node(_Entry(node["type"], node, graph), partial(_named, node)) for node in nodes]},
+    )
 
 
-def _entry(ask: Ask, node: shapes_lineage.DatasetNode | shapes_lineage.JobNode) -> Node:
-    data = node["data"]
-    named = {"name": data["name"], "namespace": data["namespace"], "type": node["type"]}
-    return ask.node(_Entry(node["type"], node), lambda: named)
+def _named(node: _GraphNode) -> Mapping[str, str]:
+    return {"name": node["data"]["name"], "namespace": node["data"]["namespace"], "type": node["type"]}
 
 
 def data(ask: Ask, entry: _Entry) -> Node:
@@ -55,11 +60,5 @@ def out_edges(ask: Ask, entry: _Entry) -> list[Node]:
 
 
 def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
-    """The other ends of a node's edges."""
-    ends = (node_of(ask.knowledge, node_id) for node_id in node_ids)
-    named = [
-        {"name": end.name, "namespace": end.namespace, "type": "JOB" if isinstance(end, JobId) else "DATASET"}
-        for end in ends
-        if isinstance(end, DatasetId | JobId)
-    ]
-    return [ask.node(None, partial(dict, each)) for each in named]
+    """The other ends of a node's edges, which are nodes of the graph, too."""
+    return [ask.node(None, partial(_named, entry.graph[node_id])) for node_id in node_ids]
