@@ -380,6 +380,14 @@ def test_a_run_is_created_once(client: TestClient) -> None:
     assert again["message"] == f"Run '{RUN}' already exists for 'j' under namespace 'team'."
 
 
+def test_a_run_that_others_only_name_as_their_parent_can_be_created(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    parent = facet(run={"runId": RUN}, job={"namespace": "team", "name": "j"})
+    post(client, event(run={"runId": OTHER_RUN, "facets": {"parent": parent}}))
+
+    assert create_run(client, "j", id=RUN)["state"] == "NEW"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "message"),
     [
