@@ -245,17 +245,22 @@ def test_a_column_is_found_in_the_versions_that_had_it(client: TestClient, two_v
     assert statuses == [404, 200, 404]
 
 
-def test_a_version_from_before_a_deletion_shows_the_columns_that_it_had(client: TestClient) -> None:
+def test_a_version_from_before_a_deletion_shows_the_columns_that_it_last_had(client: TestClient) -> None:
     mart = "/api/v1/namespaces/lake/datasets/mart"
-    post(client, run(LOAD, "mart", 10, outputs=[made_of("price", "total")]))
+    loads = (
+        run(LOAD, "mart", 1, outputs=[made_of("price", "total")]),
+        run(MART, "mart", 2, outputs=[made_of("vat", "total")]),
+    )
+    post(client, *loads)
     client.delete(mart).raise_for_status()
     later = "2026-05-23T10:00:00Z"
-    post(client, {**run(MART, "mart", 20, outputs=[made_of("amount", "total", "day")]), "eventTime": later})
+    post(client, {**run(OTHER, "mart", 0, outputs=[made_of("amount", "total", "day")]), "eventTime": later})
     _, old = (each["version"] for each in get(client, f"{mart}/versions")["versions"])
 
     graph = get(client, f"/api/v1/column-lineage?nodeId=dataset:lake:mart%23{old}")["graph"]
 
-    assert [node["id"] for node in graph] == [f"datasetField:lake:mart:total#{old}", "datasetField:lake:orders:price"]
+    sources = [f"datasetField:lake:orders:{column}" for column in ("price", "vat")]
+    assert [node["id"] for node in graph] == [f"datasetField:lake:mart:total#{old}", *sources]
 
 
 def test_a_version_from_before_a_dataset_had_another_name_is_found_under_its_only_name_then(client: TestClient) -> None:

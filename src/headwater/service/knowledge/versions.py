@@ -18,6 +18,7 @@ from headwater.graph.declared import dataset_of, references
 from headwater.graph.ends import ends_of, reported_ends
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run, RunEnd
+from headwater.model.edits import DELETED, target_of
 from headwater.model.events import Direction, Stamp
 from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facts import SHAPE_PARTS, TERMINAL_STATES, DeclaredShape, RunTimes, ShapePart, Stamped
@@ -282,8 +283,8 @@ def _last_us(graph: Graph, run_id: str, of_job: Collection[RunEnd], names: Abstr
 class Had(NamedTuple):
     """When a dataset or job last had a version, in microseconds since 1970."""
 
-    since_us: int
-    last_us: int
+    moments_us: tuple[int, ...]
+    """Latest first: while it had the version, it may have been deleted and come back with another."""
     names: tuple[DatasetId, ...] = ()
     """Those of the dataset; first that under which the version was reported, as it may not have had the others yet."""
 
@@ -306,14 +307,24 @@ def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[
     having: DatasetVersion | None = None
     for version in dataset_versions(knowledge, name):
         if having is not None:
-            # an event that reads one version and writes the next left the first no time
-            last_us = max(having.since_us, version.since_us - 1)
-            had = Had(having.since_us, last_us, _names_of(knowledge, name, having))
+            had = Had(_moments_us(knowledge, name, having, version), _names_of(knowledge, name, having))
         having = version if str(shape_uuid(knowledge.graph, name, version.shape)) == uuid else None
         yield
     if had is None and having is None:
         raise NotFoundError(f"Dataset version '{uuid}' not found.")
     return had if having is None else None
+
+
+def _moments_us(
+    knowledge: Knowledge, name: DatasetId, version: DatasetVersion, following: DatasetVersion
+) -> tuple[int, ...]:
+    """The last moment of a version, the one before the first deletion within it, and its first."""
+    first_us = version.since_us
+    last_us = max(first_us, following.since_us - 1)  # an event that reads one and writes the next left it no time
+    deletions = (knowledge.graph.edits.get(target_of(each), DELETED) for each in knowledge.graph.members(name))
+    until_us = (edit.seen.first_us - 1 for edit in deletions if edit is not None)
+    within = [us for us in until_us if first_us < us < last_us]
+    return tuple(dict.fromkeys((last_us, *(within and [max(within)]), first_us)))
 
 
 def _names_of(knowledge: Knowledge, name: DatasetId, version: DatasetVersion) -> tuple[DatasetId, ...]:
@@ -324,7 +335,7 @@ def _names_of(knowledge: Knowledge, name: DatasetId, version: DatasetVersion) ->
 def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, Had | None]:
     for position, run in enumerate(runs_giving_version(knowledge, job)):
         if str(job_version(knowledge.graph, job, run.observed)) == uuid:
-            return None if position == 0 else Had(run.seen.last_us, run.seen.last_us)
+            return None if position == 0 else Had((run.seen.last_us,))
         yield
     declared = declared_version(knowledge, job)
     if declared is None or str(declared.uuid) != uuid:

@@ -111,8 +111,8 @@ def _may_have_been(column: ColumnId) -> bool:
 async def _columns_then(
     until: Callable[[int], Replaying], named: AnyNode, had: Had, options: Options
 ) -> shapes_lineage.ColumnLineage:
-    """The column lineage of when a node last had a version; of the version's first moment if it was deleted later."""
-    for time_us in dict.fromkeys((had.last_us, had.since_us)):
+    """The column lineage of the last moment at which a node had a version and was not deleted."""
+    for time_us in had.moments_us:
         then = await until(time_us)
         node = node_under(then, named, had.names)
         if node is not None:
