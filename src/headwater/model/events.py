@@ -24,9 +24,15 @@ from headwater.model.wire import EventType, WireDatasetEvent, WireJobEvent, Wire
 
 Direction = Literal["input", "output"]
 Facets = Mapping[str, Mapping[str, Any]]
-
+_Side = Literal["inputs", "outputs"]
 
 NO_FACETS: Facets = {}
+
+_SLOTS: Final[Mapping[_Side, tuple[str, str]]] = {
+    "inputs": ("inputFacets", "outputFacets"),
+    "outputs": ("outputFacets", "inputFacets"),
+}
+"""The facets of one read or one write, where a producer may put them: the second counts if the first has none."""
 
 _WIRES: Final[Mapping[str, type[WireRunEvent | WireJobEvent | WireDatasetEvent]]] = {
     "RunEvent": WireRunEvent,
@@ -148,12 +154,13 @@ def _plain(raw: bytes) -> RunEvent | None:
 
 
 def _plain_refs(
-    side: str, names: Sequence[PlainName] | None, facets: Mapping[Path, FacetTexts]
+    side: _Side, names: Sequence[PlainName] | None, facets: Mapping[Path, FacetTexts]
 ) -> tuple[DatasetRef, ...]:
     refs = []
+    own, other = _SLOTS[side]
     for number, name in enumerate(names or ()):
         path = (side, str(number))
-        of_direction = facets.get((*path, "inputFacets")) or facets.get((*path, "outputFacets")) or NO_FACETS
+        of_direction = facets.get((*path, own)) or facets.get((*path, other)) or NO_FACETS
         refs.append(
             DatasetRef(
                 DatasetId.sanitized(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction
@@ -173,7 +180,8 @@ def _any(raw: bytes) -> Event:
         return _run_event(raw, _stamp(event_time(WireRunEvent, body), raw), body)
     if body.get("dataset") is not None and (claimed == "DatasetEvent" or body.get("job") is None):
         stamp = _stamp(event_time(WireDatasetEvent, body), raw)
-        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])), _lacking(body, claimed))
+        dataset = cast(Mapping[str, Any], body["dataset"])
+        return DatasetEvent(raw, stamp, _ref(dataset, "inputs"), _lacking(body, claimed))
     if body.get("job") is not None:
         return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body, _lacking(body, claimed))
     wire = _WIRES.get(claimed or "", WireRunEvent)
@@ -210,8 +218,8 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
         job=JobId.sanitized(job["namespace"], job["name"]),
         run_facets=run.get("facets") or NO_FACETS,
         job_facets=job.get("facets") or NO_FACETS,
-        inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
-        outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
+        inputs=_refs("inputs", body),
+        outputs=_refs("outputs", body),
     )
 
 
@@ -222,14 +230,19 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any], lacking: tuple
         stamp=stamp,
         job=JobId.sanitized(job["namespace"], job["name"]),
         job_facets=job.get("facets") or NO_FACETS,
-        inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
-        outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
+        inputs=_refs("inputs", body),
+        outputs=_refs("outputs", body),
         lacking=lacking,
     )
 
 
-def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
-    of_direction = dataset.get("inputFacets") or dataset.get("outputFacets") or NO_FACETS
+def _refs(side: _Side, body: Mapping[str, Any]) -> tuple[DatasetRef, ...]:
+    return tuple([_ref(dataset, side) for dataset in body.get(side) or ()])
+
+
+def _ref(dataset: Mapping[str, Any], side: _Side) -> DatasetRef:
+    own, other = _SLOTS[side]
+    of_direction = dataset.get(own) or dataset.get(other) or NO_FACETS
     name = DatasetId.sanitized(dataset["namespace"], dataset["name"])
     return DatasetRef(name, dataset.get("facets") or NO_FACETS, of_direction)
 

@@ -226,6 +226,18 @@ def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_
     assert any(isinstance(fact, RunOfJob) for fact in all_facts)
 
 
+@pytest.mark.parametrize("event_time", ["2026-05-22T14:23:11Z", "2026-05-22T14:23:11"])
+def test_an_output_with_facets_of_a_read_and_of_a_write_has_those_of_the_write(event_time: str) -> None:
+    both = {"inputFacets": {"inputStatistics": {"size": 1}}, "outputFacets": {"outputStatistics": {"size": 2}}}
+    ends = [{"namespace": "lake", "name": "orders", **both}]
+
+    parsed = read(event(eventTime=event_time, inputs=ends, outputs=ends))
+
+    assert isinstance(parsed, RunEvent)
+    assert dict(parsed.inputs[0].direction_facets) == both["inputFacets"]
+    assert dict(parsed.outputs[0].direction_facets) == both["outputFacets"]
+
+
 def test_a_time_with_the_name_of_its_zone_is_read_by_its_offset() -> None:
     with_zone = read(event(eventTime="2026-05-22T16:23:11.123456789+02:00[Europe/Berlin]"))
 
