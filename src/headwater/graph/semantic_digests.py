@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from headwater.graph.column_edges import ContentReader
@@ -45,11 +46,19 @@ def without_producer(facet: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_positional_order(columns: Sequence[Any]) -> Sequence[Any]:
-    """Columns sorted by position if each has its own, else as they stand."""
-    places = [column.get(_POSITION) if isinstance(column, dict) else None for column in columns]
-    if not all(isinstance(place, int) for place in places) or len({*places}) < len(places):
-        return columns
-    return sorted(columns, key=lambda column: column[_POSITION])
+    """Columns sorted by position if each has one, else as they stand."""
+    placed = [(place, column) for column in columns if (place := _position(column)) is not None]
+    return columns if len(placed) < len(columns) else [column for _, column in sorted(placed, key=itemgetter(0))]
+
+
+def _position(column: object) -> int | None:
+    """The position of a column, which JSON may also write as `7.0`."""
+    match column.get(_POSITION) if isinstance(column, dict) else None:
+        case bool():
+            return None
+        case int(place) | float(place) if place == place // 1:
+            return int(place)
+    return None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  any JSON

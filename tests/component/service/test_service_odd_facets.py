@@ -36,6 +36,22 @@ def orders_in_impact(client: TestClient) -> Body:
     return orders  # type: ignore[no-any-return]
 
 
+def test_columns_are_in_order_and_have_their_types_whatever_the_others_are(client: TestClient) -> None:
+    b = {"name": "b", "type": 5, "description": 1.5, "ordinal_position": 2.0}
+    a = {"name": "a", "type": ["odd"], "ordinal_position": 1}
+    post(client, ran("r1", 1, outputs=[dataset("orders", schema=facet(fields=[b, "odd", {"type": "int"}, a]))]))
+    retyped = facet(fields=[{**b, "type": 6}, a])
+    post(client, ran("r2", 2, outputs=[dataset("orders", schema=retyped)]))
+
+    (retyping,) = get(client, "/api/v1/drift?nodeId=dataset:lake:orders")["drift"][0]["changes"]
+
+    assert [(each["name"], each["type"], each["description"]) for each in get(client, ORDERS)["fields"]] == [
+        ("a", None, None),
+        ("b", "6", "1.5"),
+    ]
+    assert (retyping["column"], retyping["before"], retyping["after"]) == ("b", "5", "6")
+
+
 def test_a_numeric_parameter_hides_no_other_and_its_change_is_found(client: TestClient) -> None:
     for minute, (a, b) in enumerate([("1", 3600), ("1", 3600), ("2", 7200)]):
         parameters = [{"key": "a", "value": a}, {"key": "b", "value": b}, {"value": "nobody knows of what"}]

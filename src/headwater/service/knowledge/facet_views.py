@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
+from headwater.graph.semantic_digests import in_positional_order
+from headwater.model.facets.lenient import as_text
 from headwater.model.facets.view import View
+from headwater.model.objects import objects, text
 from headwater.service.shapes.marquez import Field
 
 ViewT = TypeVar("ViewT", bound=View)
 
-_PLACE: Final = "ordinal_position"
 _KEPT: Final = 2_000
 """Parsed facets in the cache."""
 
@@ -43,24 +45,14 @@ class FacetViews:
 
 
 def _fields(entries: object) -> Iterable[Field]:
-    for entry in _in_order(entries) if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry["name"]:
-            field = Field(
-                name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=()
-            )
-            if nested := tuple(_fields(entry.get("fields"))):
-                field["fields"] = nested
-            yield field
-
-
-def _in_order(entries: list[Any]) -> list[Any]:
-    """The fields by ordinal position, if each has one; else in the order given."""
-    positions = [
-        position for each in entries if isinstance(each, dict) and isinstance(position := each.get(_PLACE), int)
-    ]
-    return sorted(entries, key=lambda each: int(each[_PLACE])) if len(positions) == len(entries) else entries
+    named = [entry for entry in objects(entries) if text(entry, "name")]
+    for entry in in_positional_order(named):
+        field = Field(name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=())
+        if nested := tuple(_fields(entry.get("fields"))):
+            field["fields"] = nested
+        yield field
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str | None:
-    value = entry.get(key)
+    value = as_text(entry.get(key))
     return value if isinstance(value, str) else None
