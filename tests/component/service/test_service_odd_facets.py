@@ -147,6 +147,18 @@ def test_tests_that_a_run_reports_later_are_listed_whatever_names_earlier_ones_h
     assert [point["tests"] for point in timeline] == [later, [first[0], first[2]]]
 
 
+def test_a_later_report_of_a_test_replaces_an_earlier_one_only_if_both_can_be_read(client: TestClient) -> None:
+    first = [{"name": "fresh", "status": "fail"}, {"name": 7, "status": "fail"}]
+    later = [{"name": "fresh", "status": 1}, {"name": 7, "status": "pass"}]
+    for minute, tests in ((1, first), (2, later)):
+        post(client, ran(RUN, minute, run_facets={"test": facet(tests=tests)}))
+
+    timeline = get(client, f"/api/v1/quality?{urlencode({'nodeId': 'job:etl:load'})}")["timeline"]
+
+    assert [(point["tests"], point["passed"]) for point in timeline] == [(later, True), (first[:1], False)]
+    assert causes(client) == [("failed-check", "load: fresh failed")]
+
+
 def test_tags_are_listed_whatever_their_values_are(client: TestClient) -> None:
     tags = facet(tags=[{"key": "pii", "value": "true"}, {"key": "tier", "value": 1}, {"key": "gold"}, {"value": "x"}])
     field = {"key": "mask", "value": "all", "field": ["email"]}

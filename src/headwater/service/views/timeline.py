@@ -16,9 +16,10 @@ import orjson
 from headwater.model.events import DatasetEvent, Direction, Stamp
 from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
+from headwater.model.facets.lenient import as_text
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.model.objects import objects, text
+from headwater.model.objects import objects
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
@@ -134,9 +135,9 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Report]:
     for run_id, rows in groupby(reports, key=lambda row: row.run_id):
         settled: frozenset[str] = frozenset()
         for row in takewhile(lambda each: not _is_withdrawn(knowledge, each.content), rows):
-            facet = knowledge.store.content(row.content)
             yield _Report(row.stamp, run_id, None, "test", row.content, settled)
-            settled |= {name for test in objects(facet.get("tests")) if (name := text(test, "name"))}
+            read = knowledge.facets.read(RunTestsFacet, row.content)
+            settled |= {test.name for test in (() if read is None else read.tests)}
 
 
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
@@ -161,7 +162,7 @@ def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.
         return None
     assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
     if report.settled:
-        tests = [test for test in objects(facet.get("tests")) if text(test, "name") not in report.settled]
+        tests = [test for test in objects(facet.get("tests")) if not _has_name_in(report.settled, test)]
         facet = {**facet, "tests": tests}
     tests = [*objects(facet.get("tests"))] if report.kind == "test" else []
     metrics = _metrics(facet, column) if report.kind == "dataQualityMetrics" else None
@@ -178,6 +179,11 @@ def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.
         tests=[_written(each) for each in tests],
         metrics=None if metrics is None else _written(metrics),
     )
+
+
+def _has_name_in(names: AbstractSet[str], test: Mapping[str, Any]) -> bool:
+    name = as_text(test.get("name"))
+    return isinstance(name, str) and name in names
 
 
 def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
