@@ -120,7 +120,7 @@ def _ends(entity: Mapping[str, Any], reporter: _Reporter) -> Iterator[_End]:
             yield dataset, None
         case "JOB" if (pair := _pair(entity)) is not None:
             yield _end(JobId(*pair), _run(entity), reporter)
-        case "JOB" if "namespace" not in entity and "name" not in entity:
+        case "JOB" if entity.get("namespace") is None and entity.get("name") is None:
             yield _end(reporter.job, _run(entity), reporter)
 
 

@@ -36,9 +36,12 @@ def flows(*entries: object) -> list[Flow]:
 def test_an_unnamed_job_is_the_events_own_and_so_is_one_with_its_name() -> None:
     named = {"type": "JOB", "namespace": "etl", "name": "load"}
 
-    found = [flows({**each, "inputs": [DATASET]}) for each in (OWN_JOB, named, {**named, "runId": RUN.upper()})]
+    unnamed = {"type": "JOB", "namespace": None, "name": None}
+    jobs = (OWN_JOB, unnamed, named, {**named, "runId": RUN.upper()})
 
-    assert found == [[Flow(ORDERS, None)]] * 3
+    found = [flows({**each, "inputs": [DATASET]}) for each in jobs]
+
+    assert found == [[Flow(ORDERS, None)]] * 4
 
 
 @pytest.mark.parametrize("member", ["namespace", "name"])
