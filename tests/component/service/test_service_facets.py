@@ -660,6 +660,15 @@ def test_counts_reported_as_text_count_as_numbers_and_are_listed_as_mended(clien
     assert point["metrics"] == {"rowCount": 7, "columnMetrics": {"id": {"nullCount": 1}}}
 
 
+def test_counts_in_a_deleted_facet_are_not_listed_as_mended(client: TestClient) -> None:
+    deleted = facet(_deleted=True, rowCount="7")
+    written = {**dataset("out", "lake", dataQualityMetrics=deleted), "outputFacets": {"outputStatistics": deleted}}
+    post(client, event(eventType="COMPLETE", outputs=[written]))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["mended"] == []
+    assert get(client, "/api/v1/namespaces/lake/datasets/out")["mended"] == []
+
+
 @pytest.mark.parametrize("order", [("sales/t", "sales.db/t"), ("sales.db/t", "sales/t")])
 def test_the_last_statistics_of_a_run_count_whichever_names_of_the_dataset_it_used(
     client: TestClient, order: tuple[str, str]

@@ -27,7 +27,9 @@ Count = Annotated[int, BeforeValidator(_number)]
 
 
 def counts_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
-    """The counts of a facet that are text, by path: `rowCount`, `columnMetrics.id.nullCount`."""
+    """The counts of a facet that are text, by path: `rowCount`, `columnMetrics.id.nullCount`; none if it is deleted."""
+    if facet.get("_deleted") is True:
+        return
     for name, value in facet.items():
         if name in _COUNTS and isinstance(value, str) and _DECIMAL.fullmatch(value):
             yield name
