@@ -52,6 +52,26 @@ def test_columns_are_in_order_and_have_their_types_whatever_the_others_are(clien
     assert (retyping["column"], retyping["before"], retyping["after"]) == ("b", "5", "6")
 
 
+@pytest.mark.parametrize(
+    "facets",
+    [
+        {"columnLineage": facet(fields={"id": {}})},
+        {"columnLineage": facet(fields={"id": {"inputFields": None}})},
+        {"columnLineage": facet(fields={}, dataset={"namespace": "lake", "name": "raw", "field": "id"})},
+        {"lineage": facet(inputs=None, fields={"id": {"inputs": "raw"}})},
+    ],
+)
+def test_a_facet_without_a_readable_list_of_sources_does_not_hide_that_the_output_is_made_from_the_input(
+    client: TestClient, facets: Body
+) -> None:
+    post(client, ran("r1", 1, outputs=[dataset("orders", **facets)]))
+
+    (source,) = get(client, "/api/v1/flow?nodeId=dataset:lake:orders")["sources"]
+
+    assert (source["dataset"]["name"], source["derivation"]) == ("raw", "inputs and outputs")
+    assert orders_in_impact(client)["distance"] > 0
+
+
 def test_a_numeric_parameter_hides_no_other_and_its_change_is_found(client: TestClient) -> None:
     for minute, (a, b) in enumerate([("1", 3600), ("1", 3600), ("2", 7200)]):
         parameters = [{"key": "a", "value": a}, {"key": "b", "value": b}, {"value": "nobody knows of what"}]
