@@ -34,10 +34,11 @@ def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogE
 
 
 def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> Iterator[Alias]:
-    if isinstance(other, dict):
-        alias = DatasetId(text(other, "namespace"), text(other, "name"))
-        if alias.name and alias != name and (alias.is_complete or name.is_complete):
-            yield Alias(name, alias, evidence, seen)
+    match other:
+        case {"namespace": str(namespace), "name": str(other_name)} if other_name:
+            alias = DatasetId(namespace, other_name)
+            if alias != name and (alias.is_complete or name.is_complete):
+                yield Alias(name, alias, evidence, seen)
 
 
 def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) -> Iterator[CatalogEntry]:

@@ -161,6 +161,17 @@ def test_a_symlink_joins_two_different_names_of_which_one_may_lack_its_namespace
     assert found == [(name, alias)] * is_joined
 
 
+@pytest.mark.parametrize("namespace", [{}, {"namespace": None}, {"namespace": 7}, {"namespace": ["lake"]}])
+def test_another_name_whose_namespace_is_not_text_joins_nothing(namespace: dict[str, object]) -> None:
+    other = {"name": "b", "type": "TABLE", **namespace}
+    symlinks = {"identifiers": [other]}
+    change = {"lifecycleStateChange": "RENAME", "previousIdentifier": other}
+
+    found = facts_of_output("lake", "a", symlinks=symlinks, lifecycleStateChange=change)
+
+    assert not any(isinstance(fact, Alias | Renaming) for fact in found)
+
+
 @pytest.mark.parametrize(
     ("facet", "expected"),
     [
