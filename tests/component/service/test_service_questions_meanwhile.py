@@ -3,10 +3,15 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from itertools import count
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import lru_cache
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +19,7 @@ from headwater.errors import HeadwaterError
 from headwater.graph.impact.change import Change
 from headwater.model.names import ColumnId, DatasetId
 from headwater.service.http.as_of import AsOf
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
 from headwater.service.views import diff
 from headwater.service.views.causes import Question, root_cause
@@ -21,7 +27,9 @@ from headwater.service.views.columns import Options, column_lineage
 from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, impact
 from headwater.service.views.path import path
+from headwater.service.views.timeline import is_measured, quality_timeline
 from headwater.service.views.upstream import upstream_runs
+from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_past_counts import BEGIN_US, KnowledgeWithPasts, new_store
 from tests.support.app import Body, dataset, event
 from tests.support.flights import columns, schema, source
@@ -64,6 +72,8 @@ QUESTIONS: Sequence[Ask] = (
     _causes_of_jobs,
     lambda _, past, name: column_lineage(past.knowledge, name, Options(20, with_downstream=True)),
     lambda _, past, __: schema_drift(past.knowledge, DriftQuery()),
+    lambda _, past, name: quality_timeline(past.knowledge, name, 100, 0),
+    lambda _, past, name: is_measured(past.knowledge, ColumnId(name, "nowhere")),
     _diff,
     _upstream,
 )
@@ -140,6 +150,52 @@ def test_a_question_is_answered_whatever_is_learned_meanwhile(
 
     with turns_after_each_step():
         asyncio.run(ask_all())
+
+
+class _CountingStore(SqliteStore):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.contents_read = 0
+        read = self.content
+
+        def counted(digest: bytes) -> Mapping[str, Any]:
+            self.contents_read += 1
+            return read(digest)
+
+        self.content = lru_cache(maxsize=0)(counted)
+
+
+def _measured(second: int) -> bytes:
+    metrics = {"rowCount": second, "columnMetrics": {"a": {"nullCount": second}}}
+    body = event(
+        eventType="RUNNING",
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        outputs=[dataset("t1", dataQualityMetrics=metrics)],
+    )
+    return json.dumps(body).encode()
+
+
+@pytest.mark.parametrize("question", [lambda known, name: quality_timeline(known, name, 1, 0), is_measured])
+def test_others_have_their_turn_between_any_two_of_the_many_reports_of_a_streams_quality(
+    tmp_path: Path, question: Callable[[Knowledge, ColumnId], Coroutine[object, object, object]]
+) -> None:
+    read_at_each_turn: list[int] = []
+
+    async def ask(store: _CountingStore, known: Knowledge) -> None:
+        asked = asyncio.create_task(question(known, ColumnId(DatasetId("lake", "t1"), "unmeasured")))
+        while not asked.done():
+            read_at_each_turn.append(store.contents_read)
+            await asyncio.sleep(0)
+
+    with closing(_CountingStore(tmp_path / "headwater.db")) as store:
+        service = KnowledgeWithPasts(store)
+        service.learn([_measured(second) for second in range(30)])
+        with turns_after_each_step():
+            asyncio.run(ask(store, service.knowledge))
+
+    read = [after - before for before, after in pairwise([*read_at_each_turn, store.contents_read])]
+    assert sum(read) >= 30
+    assert max(read) <= 3
 
 
 def test_a_past_state_without_a_late_event_has_each_job_that_uses_its_datasets() -> None:

@@ -1,13 +1,12 @@
 """Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
 
-from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.credentials import without_secrets
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -51,7 +50,7 @@ async def get_identity(
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Assertions, metrics and tests of a dataset or column, or tests of a job, newest first."""
-    node = node_of(knowledge, node_id, is_also_column=partial(is_measured, knowledge))
+    node = await _measured_node(knowledge, node_id)
     return answer(await quality_timeline(knowledge, node, limit, offset))
 
 
@@ -85,6 +84,27 @@ async def get_silent_streams(
 ) -> Response:
     """Runs that have been silent for longer than their job's `emissionPattern` allows."""
     return answer(await silent_streams(knowledge, now_us if at is None else at, limit, offset))
+
+
+async def _measured_node(knowledge: Knowledge, node_id: str) -> AnyNode:
+    """As `node_of`, also for a column that only assertions or metrics name."""
+    unknown: list[ColumnId] = []
+
+    def is_known_otherwise(column: ColumnId) -> bool:
+        unknown.append(column)
+        return False
+
+    found: AnyNode | NotFoundError
+    try:
+        found = node_of(knowledge, node_id, is_also_column=is_known_otherwise)
+    except NotFoundError as fault:
+        found = fault
+    for column in unknown:  # likelier than what was found
+        if await is_measured(knowledge, column):
+            return column
+    if isinstance(found, NotFoundError):
+        raise found
+    return found
 
 
 def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> DatasetId:

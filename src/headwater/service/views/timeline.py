@@ -6,7 +6,7 @@ input or output. A run may report some tests now and others later: of each test 
 Of dataset events, facts keep only the last; earlier ones are read from the log.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import groupby, islice, takewhile
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -20,7 +20,7 @@ from headwater.model.facets.lenient import as_text
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.model.objects import objects
-from headwater.service.background import collect_in_slices, groups
+from headwater.service.background import collect_in_slices, groups, result_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
@@ -53,13 +53,22 @@ async def quality_timeline(
     column = node.column if isinstance(node, ColumnId) else None
     reports = await collect_in_slices(_reports(knowledge, node))
     reports.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
-    points = [point for each in reports if (point := _point(knowledge, each, column)) is not None]
+    steps = await collect_in_slices(_point(knowledge, each, column) for each in reports)
+    points = [point for point in steps if point is not None]
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
 
 
-def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
-    """Whether a column has assertions or metrics; it need not be known otherwise."""
-    return any(_point(knowledge, each, column.column) is not None for each in _reports(knowledge, column))
+async def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
+    """Whether a column has assertions or metrics; it need not be known otherwise. Works in time slices."""
+    return await result_in_slices(_is_measured(knowledge, column))
+
+
+def _is_measured(knowledge: Knowledge, column: ColumnId) -> Generator[None, None, bool]:
+    for each in _reports(knowledge, column):
+        if _point(knowledge, each, column.column) is not None:
+            return True
+        yield
+    return False
 
 
 def _reports(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Report]:
@@ -106,7 +115,7 @@ def _declared(event: DatasetEvent) -> Iterator[_Report]:
 
 
 def _standing(knowledge: Knowledge, reports: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
-    """What runs reported, without what they withdrew later."""
+    """What runs reported, without what they withdrew later; of each run newest first."""
     newest_first = sorted(reports, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
     for _, of_one in groupby(newest_first, key=_of_run):
         yield from takewhile(lambda each: not _is_withdrawn(knowledge, each.content), of_one)
@@ -120,12 +129,10 @@ def _is_withdrawn(knowledge: Knowledge, content: bytes) -> bool:
     return knowledge.store.content(content).get("_deleted") is True
 
 
-def _without_repetitions(reports: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
+def _without_repetitions(newest_first: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """The last of consecutive equal reports of a run."""
-    in_order = sorted(reports, key=lambda each: (*_of_run(each), each.stamp, each.content))
-    for _, same in groupby(in_order, key=lambda each: (*_of_run(each), each.content)):
-        *_, last = same
-        yield last
+    for _, same in groupby(newest_first, key=lambda each: (*_of_run(each), each.content)):
+        yield next(same)
 
 
 def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Report]:
