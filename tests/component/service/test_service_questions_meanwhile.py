@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from headwater.errors import HeadwaterError
 from headwater.graph.impact.change import Change
 from headwater.model.names import ColumnId, DatasetId
+from headwater.service.background import result_in_slices
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
@@ -27,6 +28,7 @@ from headwater.service.views.columns import Options, column_lineage
 from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, impact
 from headwater.service.views.path import path
+from headwater.service.views.quality import newest_quality
 from headwater.service.views.timeline import is_measured, quality_timeline
 from headwater.service.views.upstream import upstream_runs
 from headwater.store.sqlite import SqliteStore
@@ -166,16 +168,23 @@ class _CountingStore(SqliteStore):
 
 
 def _measured(second: int) -> bytes:
-    metrics = {"rowCount": second, "columnMetrics": {"a": {"nullCount": second}}}
-    body = event(
-        eventType="RUNNING",
-        eventTime=f"2026-05-22T14:23:{second:02d}Z",
-        outputs=[dataset("t1", dataQualityMetrics=metrics)],
-    )
+    facets = {
+        "dataQualityMetrics": {"rowCount": second, "columnMetrics": {"a": {"nullCount": second}}},
+        "dataQualityAssertions": {"assertions": [{"assertion": "unique", "success": True, "actual": str(second)}]},
+    }
+    time = f"2026-05-22T14:23:{second:02d}Z"
+    body = event(eventType="RUNNING", eventTime=time, outputs=[dataset("t1", **facets)])
     return json.dumps(body).encode()
 
 
-@pytest.mark.parametrize("question", [lambda known, name: quality_timeline(known, name, 1, 0), is_measured])
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda known, column: quality_timeline(known, column, 1, 0),
+        is_measured,
+        lambda known, column: result_in_slices(newest_quality(known, column.dataset)),
+    ],
+)
 def test_others_have_their_turn_between_any_two_of_the_many_reports_of_a_streams_quality(
     tmp_path: Path, question: Callable[[Knowledge, ColumnId], Coroutine[object, object, object]]
 ) -> None:

@@ -24,7 +24,7 @@ from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
 from headwater.service.views.checks import checks_of
 from headwater.service.views.names import name_of
-from headwater.service.views.quality import newest_quality, quality_of
+from headwater.service.views.quality import Newest, newest_quality, quality_of
 
 _TYPES: Final[Mapping[str, shapes.PlaceType]] = {
     "column": "DATASET_FIELD",
@@ -70,14 +70,19 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
     judged = {} if proposal is None else await result_in_slices(verdicts(found, proposal))
     places = found.places
     counts = _counts(places, judged)
-    about = _About(knowledge, found, judged, ways(found) if proposal is None else {})
+    shown = places[page.offset : page.offset + page.limit]
+    newest = {
+        name: await result_in_slices(newest_quality(knowledge, name))
+        for name in dict.fromkeys(DatasetId(*place.owner) for place in shown if place.kind != "job")
+    }
+    about = _About(knowledge, found, judged, ways(found) if proposal is None else {}, newest)
     return shapes.Impact(
         nodeId=node.node_id,
         change=None if proposal is None else _change(proposal),
         breaking=None if proposal is None else _is_breaking(counts),
         summary=_summary(len(places), counts, is_judged=bool(judged)),
         counts=counts,
-        reached=await collect_in_slices(map(about.reached, places[page.offset : page.offset + page.limit])),
+        reached=await collect_in_slices(map(about.reached, shown)),
         totalCount=len(places),
     )
 
@@ -189,15 +194,16 @@ class _About:
         found: Reach,
         judged: Mapping[Place, Verdict],
         ways: Mapping[Place, Step],
+        newest: Mapping[DatasetId, Newest],
     ) -> None:
         """`ways` has the last step to each place, unless the places are judged."""
         self._start = frozenset(found.start)
         self._judged = judged
         self._ways = ways
+        self._newest = newest
         # Of functions that do not refer to this: what was reached goes with it, and needs no collection of garbage.
         self._last_run = cache(partial(_read_last_run, knowledge))
         self._owners = cache(partial(_read_owners, knowledge))
-        self._newest = cache(partial(newest_quality, knowledge))
         self._step = cache(_step)
 
     def reached(self, place: Place) -> shapes.Reached:
@@ -232,7 +238,7 @@ class _About:
     def _quality_of(self, place: Place) -> shapes.Quality | None:
         if place.kind == "job":
             return None
-        newest = self._newest(DatasetId(*place.owner))
+        newest = self._newest[DatasetId(*place.owner)]
         return quality_of(newest, place.column if place.kind == "column" else None)
 
 

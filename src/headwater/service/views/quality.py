@@ -1,11 +1,11 @@
 """The latest quality of a dataset or column, check by check, from whichever facet reports it."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from itertools import groupby, takewhile
-from operator import attrgetter
+from itertools import chain, groupby, takewhile
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.errors import UnavailableError
@@ -52,13 +52,23 @@ class Newest(NamedTuple):
     measured: DataQualityMetricsFacet | None
 
 
-def newest_quality(knowledge: Knowledge, name: DatasetId) -> Newest:
-    """The latest reports about the dataset and its columns."""
-    reports = sorted(_reports(knowledge, name), key=attrgetter("sort_key"))
-    asserted = [*_read(reports, DataQualityAssertionsFacet)]
-    measured = [*_read(reports, DataQualityMetricsFacet)]
-    times = (each.stamp.time_us for each, _ in (*asserted, *measured))
-    return Newest(max(times, default=None), tuple(_last_words(asserted)), measured[0][1] if measured else None)
+def newest_quality(knowledge: Knowledge, name: DatasetId) -> Generator[None, None, Newest]:
+    """The latest reports about the dataset and its columns. Yields between steps: a stream may have made thousands."""
+    reports: list[tuple[tuple[object, ...], _Report]] = []
+    for each in _reports(knowledge, name):
+        reports.append((each.sort_key, each))
+        yield
+    asserted, measured, times = _LastWords(), list[DataQualityMetricsFacet](), list[int]()
+    for _, each in sorted(reports, key=itemgetter(0)):
+        if (checks := _read(each, DataQualityAssertionsFacet)) is not None:
+            asserted.add(each.job, checks)
+        elif (metrics := _read(each, DataQualityMetricsFacet)) is not None:
+            measured.append(metrics)
+        else:
+            continue
+        times.append(each.stamp.time_us)
+        yield
+    return Newest(max(times, default=None), tuple(asserted.assertions), measured[0] if measured else None)
 
 
 def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
@@ -85,18 +95,20 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     )
 
 
-def _last_words(reports: Sequence[tuple[_Report, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
+class _LastWords:
     """The assertions that count, newest first; all those of one facet, even two of one check."""
-    reporters: dict[CheckId, set[JobId | None]] = {}
-    for each, facet in reports:
-        new = [
-            assertion
-            for assertion in facet.assertions
-            if not _is_settled(each.job, reporters.get(assertion.check, set()))
-        ]
-        for assertion in new:
-            reporters.setdefault(assertion.check, set()).add(each.job)
-        yield from new
+
+    def __init__(self) -> None:
+        self.assertions: list[Assertion] = []
+        self._reporters: dict[CheckId, set[JobId | None]] = {}
+
+    def add(self, job: JobId | None, facet: DataQualityAssertionsFacet) -> None:
+        """Take in what was reported before all others; `job` is None for a declaration."""
+        checked = [(each.check, each) for each in facet.assertions]
+        new = [pair for pair in checked if not _is_settled(job, self._reporters.get(pair[0], set()))]
+        for check, assertion in new:
+            self._reporters.setdefault(check, set()).add(job)
+            self.assertions.append(assertion)
 
 
 def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
@@ -104,16 +116,16 @@ def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
     return bool(newer) if job is None else job in newer or None in newer
 
 
-def _read(reports: Sequence[_Report], kind: type[ViewT]) -> Iterator[tuple[_Report, ViewT]]:
-    for each in reports:
-        if each.name == kind.key and (read := kind.readable({kind.key: each.facet})) is not None:
-            yield each, read
+def _read(report: _Report, kind: type[ViewT]) -> ViewT | None:
+    return kind.readable({kind.key: report.facet}) if report.name == kind.key else None
 
 
 def _reports(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
-    yield from (of_runs := [*_reports_of_runs(knowledge, name)])
-    stamps = {each.stamp for each in of_runs}
-    for facet, newest in knowledge.graph.facets_of(name).items():
+    stamps = set[Stamp]()
+    for each in _reports_of_runs(knowledge, name):
+        stamps.add(each.stamp)
+        yield each
+    for facet, newest in [*knowledge.graph.facets_of(name).items()]:
         if facet in _KEYS and newest.stamp not in stamps:
             content = knowledge.store.content(newest.content)
             yield _Report(newest.stamp, _reporter(knowledge, newest.stamp), facet, content)
@@ -139,7 +151,7 @@ def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]
     job_of = {run_id: job for _, run_id, job in newest}
     for member in knowledge.graph.members(name):
         reported = knowledge.store.reported_facets([*job_of], member, _KEYS) if job_of else []
-        for row in (*reported, *_asserted_before(knowledge, reported, member)):
+        for row in chain(reported, _asserted_before(knowledge, reported, member)):
             yield _Report(row.stamp, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
