@@ -24,6 +24,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
 from headwater.service.views import diff
 from headwater.service.views.causes import Question, root_cause
+from headwater.service.views.checks import checks_of
 from headwater.service.views.columns import Options, column_lineage
 from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, impact
@@ -173,7 +174,14 @@ def _measured(second: int) -> bytes:
         "dataQualityAssertions": {"assertions": [{"assertion": "unique", "success": True, "actual": str(second)}]},
     }
     time = f"2026-05-22T14:23:{second:02d}Z"
-    body = event(eventType="RUNNING", eventTime=time, outputs=[dataset("t1", **facets)])
+    is_stream = {"jobType": {"processingType": "STREAMING"}}
+    body = event(
+        eventType="RUNNING",
+        eventTime=time,
+        job={"namespace": "etl", "name": "load", "facets": is_stream},
+        inputs=[dataset("t1", dataQualityAssertions=facets["dataQualityAssertions"])],
+        outputs=[dataset("t1", **facets)],
+    )
     return json.dumps(body).encode()
 
 
@@ -183,6 +191,7 @@ def _measured(second: int) -> bytes:
         lambda known, column: quality_timeline(known, column, 1, 0),
         is_measured,
         lambda known, column: result_in_slices(newest_quality(known, column.dataset)),
+        lambda known, column: result_in_slices(checks_of(known, column.dataset)),
     ],
 )
 def test_others_have_their_turn_between_any_two_of_the_many_reports_of_a_streams_quality(

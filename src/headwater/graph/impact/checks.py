@@ -35,8 +35,16 @@ class Check(NamedTuple):
         return ColumnEdge(None, name, self.column, "INDIRECT", _SUBTYPE, False, ", ".join(self.assertions))
 
 
-ChecksOf = Callable[[DatasetId], Mapping[JobId, Sequence[Check]]]
-"""Gives the checks in force on a dataset's columns, by the job that reads it and reports them."""
+Checks = Mapping[JobId, Sequence[Check]]
+"""The checks in force on a dataset's columns, by the job that reads it and reports them."""
+ChecksOf = Callable[[DatasetId], Generator[None, None, Checks]]
+"""Gives these checks; yields between steps."""
+
+
+def no_checks(_: DatasetId) -> Generator[None, None, Checks]:
+    """None, for any dataset."""
+    yield from ()
+    return {}
 
 
 class CheckUse(NamedTuple):

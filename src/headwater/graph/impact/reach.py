@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.checks import ChecksOf, CheckUse
+from headwater.graph.impact.checks import Checks, ChecksOf, CheckUse, no_checks
 from headwater.graph.impact.own_uses import OwnUse
 from headwater.graph.impact.places import Place, ReachedPlaces, overlap
 from headwater.graph.impact.run_groups import EvidenceRef, RunGroups
@@ -146,7 +146,8 @@ class _Walk:
         for place in givers:
             self._follow_handovers(place)
         for name in sorted(self._frontier):
-            self._expand(name, sorted(self._frontier[name], key=_ORDER))
+            checks = yield from self._flow.checks_of(name)
+            self._expand(name, sorted(self._frontier[name], key=_ORDER), checks)
             yield
         self._frontier = _by_dataset(self._fresh - self._expanded)
         self._expanded |= self._fresh
@@ -161,12 +162,12 @@ class _Walk:
                 self._fresh.add(place)
                 self._add_step(Step(taker, place, None, (job,), handover))
 
-    def _expand(self, name: DatasetId, fronts: Sequence[Place]) -> None:
+    def _expand(self, name: DatasetId, fronts: Sequence[Place], checks: Checks) -> None:
         """Take the steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
         derivations = self._flow.derivations_of(name)  # also makes sure that all facets about its columns are read
         touched = ReachedPlaces(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
         reporting: set[JobId] = set()  # jobs with column edges from here
-        self._add_checks(name, touched)
+        self._add_checks(name, touched, checks)
         for derivation in derivations:
             if derivation.edges is not None:
                 reporting.update(derivation.jobs)
@@ -208,9 +209,8 @@ class _Walk:
         elif not has_edges:
             self._add_step(Step(touched.first, self._job(job), None, (job,), use))
 
-    def _add_checks(self, name: DatasetId, touched: "ReachedPlaces") -> None:
+    def _add_checks(self, name: DatasetId, touched: "ReachedPlaces", checks: Checks) -> None:
         """Take the steps to the jobs that check what was reached."""
-        checks = self._flow.checks_of(name)
         for job in sorted(self._flow.readers(name) & checks.keys()):
             use = self._flow.use_of(name, None, (job,))
             for check in checks[job]:
@@ -297,7 +297,7 @@ class Flow:
         is_in_schema: Callable[[DatasetId, str], bool],
         is_stream: Callable[[JobId], bool],
         runs: RunGroups | None = None,
-        checks_of: ChecksOf = lambda _: {},
+        checks_of: ChecksOf = no_checks,
     ) -> None:
         """Caches over the graph; `runs` may be shared between questions.
 
@@ -309,7 +309,8 @@ class Flow:
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
-        self.checks_of = cache(checks_of)
+        self._read_checks = checks_of
+        self._checks: dict[DatasetId, Checks] = {}
         uses = Uses(graph, RunGroups(graph) if runs is None else runs, is_stream)
         self.use_of = cache(partial(ReportedUse, uses))
         self.readers = cache(partial(_readers, graph))
@@ -319,6 +320,12 @@ class Flow:
         self.derivations_of = cache(partial(_derivations_of, graph, edges_of, self.readers))
         self.edges_to_deleted = partial(_edges_to_deleted, graph, edges_of)
         self.handovers = partial(_handovers, graph, edges_of)
+
+    def checks_of(self, name: DatasetId) -> Generator[None, None, Checks]:
+        """As in `ChecksOf`, read once."""
+        if name not in self._checks:
+            self._checks[name] = yield from self._read_checks(name)
+        return self._checks[name]
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
