@@ -452,7 +452,7 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
     """The candidates for the signed bytes of an event, each with the signature facet and the event's producer."""
     event = read(raw)
     facet = event["run"]["facets"]["signature"]
-    before, found, after = raw.partition(b'"signature":' + ENCODE(facet).encode(errors="surrogatepass"))
+    before, found, after = raw.partition(b'"signature":' + canonical(facet).encode())
     if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
         payload = before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b",")
         yield payload, facet, event["producer"]

@@ -20,7 +20,7 @@ from headwater.model.producer import SIGNATURE_MEMBERS
 from headwater.model.strict_json import MAX_DEPTH
 from headwater.service.ingest import reading
 from headwater.service.ingest.reading import Trust
-from headwater.signing.canonical import canonical
+from headwater.signing.canonical import canonical, write
 from headwater.signing.facet import KNOWN_SCHEMAS, signature_facet
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.merkle import EMPTY, EMPTY_ROOT, Growth, consistency_proof
@@ -132,6 +132,19 @@ def test_command_service_and_audit_agree_on_events_signed_as_sent(value: str, ve
     assert is_signed(raw, KEY.key_id, PUBLIC, read) == (verdict == "ok")
     assert isinstance(outcome, Entry if verdict == "ok" else InvalidEventError)
     assert not isinstance(outcome, Entry) or outcome.verdict == "ok"
+
+
+@pytest.mark.parametrize("producer", ["https://example.org/?a=1\\u0026b=2", "\\u003cours\\u003e", "two\\u2028lines"])
+def test_command_service_and_audit_agree_on_a_signature_with_escaped_characters(producer: str, read: ReadJson) -> None:
+    unsigned = EVENT.replace("https://example.org", producer)
+    signature = signature_facet((unsigned % ("", r'"\ud800"')).encode(), json.loads(f'"{producer}"'), KEY)
+    raw = (unsigned % (f'"signature":{write(signature).decode()},', r'"\ud800"')).encode()
+    outcome = reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False))
+
+    assert verify_event(raw, TRUSTED).verdict == "ok"
+    assert isinstance(outcome, Entry)
+    assert outcome.verdict == "ok"
+    assert is_signed(raw, KEY.key_id, PUBLIC, read)
 
 
 @pytest.mark.parametrize("value", ['{"\\ud800":1,"\uff21":2}', '{"\\udc00\\ud800":1,"\ufffd":2,"\ue000":3}'])
