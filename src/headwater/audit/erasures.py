@@ -11,6 +11,7 @@ from typing import Any, Final
 from headwater.audit.core import Report
 from headwater.errors import MalformedJsonError
 from headwater.model.edits import ERASED, EditEntry
+from headwater.model.strict_json import may_contain
 from headwater.model.words import so_many
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.segments import facet_spans
@@ -66,7 +67,7 @@ class Erasures:
 
 def recorded_erasures(event_type: str, raw: bytes) -> Iterator[tuple[int, str]]:
     """The erasures that a log entry records: the index of each erased facet's event, and the facet's path."""
-    if ERASED.encode() in raw and isinstance(edits := as_today(event_type, raw), EditEntry):
+    if may_contain(raw, ERASED) and isinstance(edits := as_today(event_type, raw), EditEntry):
         for edit in edits.edits:
             if edit.target[0] == "entry" and edit.what.startswith(ERASED) and edit.target[1].isdecimal():
                 yield int(edit.target[1]), edit.what.removeprefix(ERASED)

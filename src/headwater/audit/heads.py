@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from headwater.audit.core import Report
+from headwater.model.strict_json import may_contain
 from headwater.model.words import so_many
 
 
@@ -53,7 +54,7 @@ class NamedHeads:
 
     def take(self, entry: dict[str, Any], raw: bytes) -> None:
         """Take in an entry; unsigned events name nothing."""
-        if entry["verdict"] != "ok" or b'"lastCheckpoint"' not in raw:
+        if entry["verdict"] != "ok" or not may_contain(raw, "lastCheckpoint"):
             return
         try:
             chain = _read(raw).run.facets.headwater_chain

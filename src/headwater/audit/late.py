@@ -12,6 +12,7 @@ from headwater.audit.core import Report
 from headwater.errors import InvalidInputError
 from headwater.model.edits import KEY, REVOKED, EditEntry
 from headwater.model.facts import Edit
+from headwater.model.strict_json import may_contain
 from headwater.model.words import so_many
 from headwater.signing.standing import Revocation, standing
 from headwater.store.entries import as_today
@@ -38,7 +39,7 @@ class LateEvents:
         if entry["kind"] == "event":
             if entry["verdict"] == "ok" and entry["keyId"] in self._revoked_at:
                 self._late.setdefault(entry["keyId"], []).append(_Late(entry["index"], entry["receivedUs"]))
-        elif REVOKED.encode() in raw and isinstance(edits := as_today(entry["type"], raw), EditEntry):
+        elif may_contain(raw, REVOKED) and isinstance(edits := as_today(entry["type"], raw), EditEntry):
             for edit in edits.edits:
                 if edit.target[0] == KEY and edit.what == REVOKED:
                     self._revoked_at.setdefault(edit.target[1], entry["index"])

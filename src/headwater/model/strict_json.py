@@ -67,6 +67,11 @@ def escaped(text: bytes) -> bytes:
     return text
 
 
+def may_contain(raw: bytes, letters: str) -> bool:
+    """Whether a string in a JSON text may contain these ASCII letters, plain or escaped; far faster than parsing."""
+    return letters.encode() in raw or b"\\u" in raw
+
+
 def end_of_brackets(text: str, begin: int) -> int | None:
     """The end of the object or array that begins there, at any depth; None if it has none."""
     return next((token.end() for token, depth in _depths(text, begin) if depth == 0), None)

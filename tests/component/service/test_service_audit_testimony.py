@@ -27,6 +27,7 @@ from headwater.signing.notefile import log_key
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, entry_of
+from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_audit import (
     LOG_NAME,
@@ -125,6 +126,22 @@ def test_a_replaced_entry_contradicts_the_head_that_a_node_was_shown(
 
     assert head_findings(answer) == [4]
     assert "over 4 entries that is not this log's" in answer["findings"][0]["message"]
+
+
+def with_escapes(logged: Entry) -> Entry:
+    """The entry with an escape in each key that names a head; its signature stays valid."""
+    raw = unpacked(logged.frame).replace(b'"lastCheckpoint"', rb'"\u006castCheckpoint"')
+    return entry_of(parse_event(raw), logged.verdict, logged.key_id, logged.received_us, bytes(16))
+
+
+def test_a_head_that_a_node_was_shown_is_not_hidden_by_escapes(home: Path, head: Head) -> None:
+    after = [with_escapes(entry(home, at, head)) for at in (4, 5)]
+    written(home, [entry(home, 0), entry(home, 1), unsigned(7), entry(home, 3), *after])
+
+    answer = verdict(bundle_of(home))
+
+    assert head_findings(answer) == [4]
+    assert answer["counts"]["signed"] == 5
 
 
 def test_a_dropped_entry_contradicts_the_head_that_a_node_was_shown(home: Path, head: Head) -> None:

@@ -1,6 +1,6 @@
 """Checks across the entries of a bundle: late events, erasures and chains, and how long lists are shortened."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +9,7 @@ from headwater.audit.chains import check_chains
 from headwater.audit.core import Finding, Report
 from headwater.audit.erasures import UNEXPLAINED, Erasures
 from headwater.audit.late import LateEvents
-from headwater.model.edits import EditEntry, EditItem, edit_entry
+from headwater.model.edits import EditEntry, EditItem, edit_entry, parse_edit
 from headwater.model.facts import ChainLink, Edit
 from headwater.model.times import microseconds
 from headwater.signing.directory import revocation
@@ -31,7 +31,11 @@ def revoked(key: NodeKey) -> EditEntry:
 
 
 def late_by(
-    keys: Sequence[NodeKey], received_us: int, verdict: str = "ok", known: Sequence[Finding] = ()
+    keys: Sequence[NodeKey],
+    received_us: int,
+    verdict: str = "ok",
+    known: Sequence[Finding] = (),
+    entry_of_revocation: Callable[[NodeKey], EditEntry] = revoked,
 ) -> tuple[list[int | None], list[str]]:
     """The findings' entries and what is not known, where each key signs an event, is revoked, and signs another."""
     late, report, edits = LateEvents(), Report(), list[Edit]()
@@ -44,7 +48,7 @@ def late_by(
 
     take_events(0)
     for index, key in enumerate(keys, len(keys)):
-        entry = revoked(key)
+        entry = entry_of_revocation(key)
         edits += [fact for fact in entry.facts(index) if isinstance(fact, Edit)]
         late.take({"kind": "edit", "type": "EDIT", "index": index}, entry.raw)
     take_events(2 * len(keys))
@@ -57,6 +61,14 @@ def test_an_event_that_arrived_at_the_time_of_the_revocation_is_a_finding_and_on
 
     assert found == ([2], [])
     assert (before[0], len(before[1])) == ([], 1)
+
+
+def test_an_event_after_a_revocation_that_is_written_with_escapes_is_late_too() -> None:
+    def revoked_with_escapes(key: NodeKey) -> EditEntry:
+        return parse_edit(revoked(key).raw.replace(b'"what":"revoked"', rb'"what":"\u0072evoked"'))
+
+    assert b'"revoked"' not in revoked_with_escapes(KEYS[0]).raw
+    assert late_by(KEYS[:1], NOON_US, entry_of_revocation=revoked_with_escapes) == ([2], [])
 
 
 def test_late_events_that_are_unproven_or_already_have_a_finding_give_no_more_findings() -> None:
