@@ -118,6 +118,32 @@ def test_after_a_restart_cosignatures_over_another_log_are_not_served(tmp_path: 
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize("damaged", ["", "— ann", "— ann.example.org/witness AAAAAAAA\n", "two\n\nlines\n"])
+def test_after_a_restart_a_damaged_cosignature_is_not_served_and_the_others_are(tmp_path: Path, damaged: str) -> None:
+    with witnessed_log(tmp_path, ANN, BOB) as client:
+        grow(client, 3)
+        post_cosignature(client, cosigned(head(client), ANN, BOB))
+    file = tmp_path / "witness" / "cosignatures.json"
+    stored = json.loads(file.read_text())
+    stored["3"][str(ANN.verifier)] = damaged
+    file.write_text(json.dumps(stored))
+
+    with witnessed_log(tmp_path, ANN, BOB) as client:
+        assert head(client) == cosigned(head(client), BOB)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\udcff", "[]", '{"a": {}}', '{"3": 1}', '{"3": {"ann": 1}}', '{"3": ["ab"]}', "[" * 9_999]
+)
+def test_a_damaged_file_of_cosignatures_is_named_at_the_start(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "witness" / "cosignatures.json"
+    file.parent.mkdir()
+    file.write_bytes(text.encode(errors="surrogateescape"))
+
+    with pytest.raises(SetupError, match=f"^{file} is damaged: remove it"), witnessed_log(tmp_path, ANN):
+        pass
+
+
 def test_only_a_cosignature_of_an_enrolled_witness_over_this_log_is_accepted(client: TestClient) -> None:
     ours = head(client)
     elsewhere = Checkpoint("lineage.example.org", 3, bytes(32)).signed(LOG_KEY)

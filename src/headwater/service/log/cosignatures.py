@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from headwater.errors import (
     HeadwaterError,
     InvalidInputError,
@@ -163,11 +165,10 @@ class Cosignatures:
     def _good(self, size: int, lines: Mapping[str, str]) -> dict[str, str]:
         if not 0 < size <= self._tree.size():
             return {}
-        note = parse_note(signed_note(self._head(size).text, lines.values()))
-        good = {}
+        text, good = self._head(size).text, {}
         for key, witness in self._witnesses.items():
             try:
-                if key in lines and is_signed_by(note, witness):
+                if key in lines and is_signed_by(parse_note(signed_note(text, [lines[key]])), witness):
                     good[key] = lines[key]
             except HeadwaterError:
                 continue
@@ -196,6 +197,6 @@ def _read(path: Path | None) -> dict[int, dict[str, str]]:
     if path is None or not path.exists():
         return {}
     try:
-        return {int(size): dict(lines) for size, lines in json.loads(path.read_text()).items()}
-    except (OSError, ValueError, AttributeError, TypeError) as fault:
+        return msgspec.json.decode(path.read_bytes(), type=dict[int, dict[str, str]])
+    except (OSError, UnicodeDecodeError, RecursionError, msgspec.MsgspecError) as fault:
         raise SetupError(f"{path} is damaged: remove it, and witnesses will sign again") from fault
