@@ -2,19 +2,21 @@
 
 import json
 import uuid
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Policy
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
-from headwater.signing.jwks import read_jwks
-from headwater.signing.keys import NodeKey
+from headwater.signing.jwks import encoded_public_key, read_jwks
+from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
 from headwater.store.sqlite import SqliteStore
@@ -105,6 +107,20 @@ def test_a_key_is_not_enrolled_without_a_valid_token(client: TestClient, tokens:
 
     assert answer.status_code == 403
     assert post_signed(client, KEY) == 403
+
+
+def test_a_key_for_which_anybody_can_sign_is_not_enrolled(client: TestClient, tokens: Path) -> None:
+    neutral = (1).to_bytes(32, "little")  # the neutral point; as R too, with S = 0, it fits any text
+    key = Ed25519PublicKey.from_public_bytes(neutral)
+    members = {"headwater": "key/1", "id": "1", "what": "enrol", "keyId": key_id(NODE, key), "time": NOW.isoformat()}
+    text = json.dumps({**members, "x": encoded_public_key(key)})
+    signature = b64encode(neutral + bytes(32)).decode()
+
+    answer = post_statement(client, Signed(text, {key_id(NODE, key): signature}), token(tokens))
+
+    assert answer.status_code == 403
+    assert answer.json()["message"].startswith("signatures: no valid signature by key")
+    assert get(client, "/api/v1/keys")["keys"] == []
 
 
 def test_a_key_cannot_be_enrolled_with_another_keys_signature(client: TestClient, tokens: Path) -> None:
