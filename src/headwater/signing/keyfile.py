@@ -1,7 +1,7 @@
 """The node's key on disk: `keys/node.key` under `HEADWATER_HOME`, created once and readable only by its owner.
 
 The file is a private JSON Web Key (RFC 8037) whose `kid` is the key id. Any `*.jwks` in the same folder holds public
-keys of other nodes that this one trusts.
+keys of other nodes that this one trusts; `replaced.jwks` those that this node had before.
 """
 
 import secrets
@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.words import ELSEWHERE
-from headwater.signing.jwks import encoded_public_key, read_jwks
+from headwater.signing.jwks import encoded_public_key, read_jwks, write_jwks
 from headwater.signing.keys import NodeKey, unpadded_base64url
-from headwater.signing.secretfile import create_once, read_own, replace
+from headwater.signing.secretfile import create_once, read_own, replace, write_whole
 
 _SEED_BYTES: Final = 32
 
@@ -46,10 +46,7 @@ def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
     own = load_or_create(home)
     keys: dict[str, Ed25519PublicKey] = {}
     for path in sorted(key_path(home).parent.glob("*.jwks")):
-        try:
-            keys |= read_jwks(path.read_text())
-        except (OSError, ValueError, InvalidInputError) as fault:
-            raise SetupError(f"cannot read the trusted keys in {path}: {fault}") from fault
+        keys |= _public_keys(path)
     return keys | {own.key_id: own.public_key}
 
 
@@ -81,15 +78,25 @@ def next_key(home: Path) -> NodeKey:
 
 
 def replace_key(home: Path) -> None:
-    """Make the next key the node's key; the old one is deleted.
+    """Make the next key the node's key; of the old one, only the public half stays, to verify what it signed.
 
     Raises:
-        SetupError: the file system refuses it.
+        SetupError: the file system refuses it, or the keys replaced before cannot be read.
     """
+    old, path = load_or_create(home), key_path(home).with_name("replaced.jwks")
+    replaced = _public_keys(path) if path.exists() else {}
     try:
+        write_whole(path, write_jwks({**replaced, old.key_id: old.public_key}))
         replace(key_path(home), _next_path(home))
     except OSError as failure:
         raise SetupError(f"cannot replace the node key {key_path(home)}: {failure.strerror}") from failure
+
+
+def _public_keys(path: Path) -> dict[str, Ed25519PublicKey]:
+    try:
+        return read_jwks(path.read_text())
+    except (OSError, ValueError, InvalidInputError) as fault:
+        raise SetupError(f"cannot read the trusted keys in {path}: {fault}") from fault
 
 
 def _next_path(home: Path) -> Path:

@@ -139,6 +139,27 @@ def test_the_next_key_is_created_once_for_the_node_and_replaces_the_old_one(tmp_
     assert next_key(tmp_path).key_id != first.key_id
 
 
+def test_replaced_keys_stay_trusted_without_their_private_halves(tmp_path: Path) -> None:
+    keys = [load_or_create(tmp_path)]
+    for _ in range(2):
+        keys.append(next_key(tmp_path))
+        replace_key(tmp_path)
+
+    assert trusted_keys(tmp_path) == {key.key_id: key.public_key for key in keys}
+    assert '"d"' not in (tmp_path / "keys" / "replaced.jwks").read_text()
+
+
+def test_a_key_is_not_replaced_if_those_before_it_cannot_be_read(tmp_path: Path) -> None:
+    old = load_or_create(tmp_path)
+    next_key(tmp_path)
+    (tmp_path / "keys" / "replaced.jwks").write_text("{")
+
+    with pytest.raises(SetupError, match=r"cannot read the trusted keys in .*replaced\.jwks"):
+        replace_key(tmp_path)
+
+    assert load_or_create(tmp_path).key_id == old.key_id
+
+
 def test_a_file_that_cannot_be_replaced_leaves_nothing_else_behind(tmp_path: Path) -> None:
     (tmp_path / "checkpoint").mkdir()
 
