@@ -4,11 +4,14 @@ Source: https://c2sp.org/tlog-checkpoint
 """
 
 from base64 import b64decode, b64encode
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.errors import UntrustedNoteError
 from headwater.signing.merkle import HASH_BYTES
 from headwater.signing.note import NoteSigner, signed_note
+
+_LARGEST: Final = 2**63 - 1
+"""Sizes have 64 bits, signed, in other programs. An event that names a larger one could not be signed."""
 
 
 class Checkpoint(NamedTuple):
@@ -37,7 +40,7 @@ def parse_checkpoint(text: str) -> Checkpoint:
     origin, size, root, *_ = [*text.split("\n"), "", ""]
     try:
         head = b64decode(root, validate=True)
-        is_number = size == str(int(size)) and int(size) >= 0
+        is_number = size == str(int(size)) and 0 <= int(size) <= _LARGEST
     except ValueError:
         is_number, head = False, b""
     if not origin or not is_number or len(head) != HASH_BYTES:

@@ -12,7 +12,7 @@ from headwater.emit.metrics import EmitMetrics
 from headwater.emit.receipts import ASK_EVERY_S, Receipts
 from headwater.emit.transport import Acknowledged
 from headwater.signing.chain import Checkpoint
-from headwater.signing.merkle import leaf_hash, node_hash
+from headwater.signing.merkle import is_included, leaf_hash, node_hash
 
 LEAVES = [leaf_hash(b"0"), leaf_hash(b"1"), leaf_hash(b"2")]
 LEFT = node_hash(LEAVES[0], LEAVES[1])
@@ -58,6 +58,23 @@ def test_a_receipt_with_an_invalid_proof_is_refused() -> None:
 
     assert noted == []
     assert len(failures) == 4
+
+
+def test_a_receipt_over_more_entries_than_an_event_can_name_is_refused() -> None:
+    heights = 64
+    root = LEAVES[0]
+    for _ in range(heights):
+        root = node_hash(root, LEAVES[1])
+    note = f"example.org/log\n{2**heights}\n{text(root)}\n\n— example.org/log AAAAAAAA\n"
+    noted: list[Checkpoint] = []
+    failures: list[str] = []
+
+    receipts = Receipts(None, noted.append, failures.append)
+    receipts.take(receipt(1, checkpoint=note, inclusionProof=[text(LEAVES[1])] * heights))
+
+    assert is_included(LEAVES[0], 0, 2**heights, [LEAVES[1]] * heights, root)
+    assert noted == []
+    assert len(failures) == 1
 
 
 def test_a_log_that_became_smaller_is_a_failure_and_its_head_is_not_reported() -> None:
