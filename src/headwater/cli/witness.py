@@ -1,10 +1,13 @@
 """`headwater witness`: watches another operator's log, and signs its head as long as it only grows."""
 
+import fcntl
 import hashlib
+import os
 import socket
 import time
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -142,20 +145,46 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
 
 
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
-    """Check the log once."""
-    before = _read(folder / "head.txt", log)
+    """Check the log once; again if another process of this witness signed a head meanwhile.
+
+    Two that signed at the same time could sign two histories.
+    """
+    while True:
+        before = _read(folder / "head.txt", log)
+        seen = _checked(service, log, signer, folder, before)
+        with _alone_in(folder):
+            if _read(folder / "head.txt", log) == before:
+                _write(folder / "head.txt", seen.note)
+                return seen
+
+
+def _checked(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path, before: Witnessed) -> Witnessed:
+    """The log's newest head, signed; it must be on disk before it is handed out."""
     note, _ = newest_head(service)
     head = opened(note, log)
     grew = 0 < before.head.size < head.size
     proof = consistency_proof(service, before.head.size, head.size) if grew else []
     try:
-        seen = witnessed(note, log, before, proof, signer, int(time.time()))
+        return witnessed(note, log, before, proof, signer, int(time.time()))
     except UntrustedNoteError as fault:
         evidence = folder / f"not-{head.size}-{head.root.hex()[:16]}.txt"
         _write(evidence, note)
         raise UntrustedNoteError(f"{fault}; the two heads are in {folder / 'head.txt'} and {evidence}") from fault
-    _write(folder / "head.txt", seen.note)
-    return seen
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, waiting for another process that has it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as fault:
+        raise SetupError(f"cannot write {folder}: {fault.strerror}") from fault
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _post(service: str, note: str) -> None:

@@ -2,19 +2,22 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
+from types import NoneType
 from zipfile import ZipFile
 
 import httpx
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from headwater.cli.exit_status import status_of
 from headwater.cli.main import app, main
-from headwater.errors import HeadwaterError, UnavailableError
+from headwater.errors import HeadwaterError, UnavailableError, UntrustedNoteError
+from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
 from tests.support.ports import free_port
@@ -124,6 +127,54 @@ def test_a_networks_sign_in_page_is_not_taken_for_another_history(
     assert "is not the head of a log" in str(results[0].exception)
     assert str(results[1].exception) == str(results[0].exception)
     assert "did not sign, 200, and its answer is not a signature" in str(results[2].exception)
+
+
+@contextmanager
+def answering(answer: Callable[[int], str]) -> Iterator[str]:
+    """A log that answers each of its requests, counted from 0, with this text; the URL."""
+    numbers = count()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            text = answer(next(numbers))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_two_processes_of_a_witness_do_not_sign_two_histories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    key = log_key(tmp_path, "lineage.example.org", "")
+    one, other = (Checkpoint("lineage.example.org", 2, bytes([root] * 32)).signed(key) for root in (1, 2))
+    results: list[Result] = []
+
+    def look() -> None:
+        arguments = ["--log-key", str(key.verifier), "--once", "--no-post"]
+        results.append(CliRunner().invoke(app, ["witness", url, *arguments]))
+
+    def answer(number: int) -> str:
+        if number == 0:
+            look()  # another process, while this one waits for its answer
+        return other if number == 1 else one
+
+    with answering(answer) as url:
+        look()
+
+    assert [(result.exit_code, type(result.exception)) for result in results] == [
+        (0, NoneType),
+        (1, UntrustedNoteError),
+    ]
+    assert "shows others a different history" in str(results[1].exception)
+    (head,) = tmp_path.glob("witness/*/head.txt")
+    assert head.read_text().startswith(other.partition("\n\n")[0])
 
 
 def test_a_damaged_head_of_the_witness_is_reported_with_what_to_do(
