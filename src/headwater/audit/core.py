@@ -405,7 +405,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
             from_time = jwk.get("revokedFrom")
             revoked = float("inf") if from_time is None else datetime.fromisoformat(from_time).timestamp()
             if hashed in ("", own):
-                keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked)
+                keys[jwk["kid"]] = Key(VerifyKey(public), float(jwk.get("nbf") or 0), revoked)
     return keys
 
 

@@ -729,6 +729,7 @@ def test_a_bundle_with_lone_surrogates_is_reported_in_valid_json(home: Path) -> 
         ("--keys", '{"keys": [{"kid": 5}]}'),
         ("--keys", json.dumps({"keys": [KEY_JWK, KEY_JWK]})),
         ("--keys", json.dumps({"keys": [KEY_JWK | {"revokedFrom": "2026-05-22T14:00:00"}]})),
+        ("--keys", json.dumps({"keys": [KEY_JWK | {"nbf": "yesterday"}]})),
         ("--since", ""),
         ("--since", "no head"),
     ],
@@ -752,7 +753,7 @@ def test_a_key_set_may_hold_keys_of_other_kinds(home: Path) -> None:
     own = load_or_create(home)
     keys = json.loads(write_jwks({own.key_id: own.public_key}))["keys"]
     others = [{"kty": "RSA", "kid": "of the identity provider", "n": "AQAB", "e": "AQAB"}]
-    (home / "brought.jwks").write_text(json.dumps({"keys": [*others, keys[0] | {"revokedFrom": None}]}))
+    (home / "brought.jwks").write_text(json.dumps({"keys": [*others, keys[0] | {"revokedFrom": None, "nbf": None}]}))
 
     answer = verdict(bundle_of(home), "--keys", str(home / "brought.jwks"))
 
