@@ -132,6 +132,29 @@ def test_a_key_cannot_be_enrolled_with_another_keys_signature(client: TestClient
     assert answer.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("signed", "has_token", "named"),
+    [
+        (enrolment(NEW, "1", NOW), True, "operator:ann"),
+        (rotation(KEY, NEW, "1", NOW), False, "operator:ann"),
+        (revocation(KEY.key_id, NOW, "lost", "1", NOW, KEY), False, "operator:ann"),
+        (revocation(KEY.key_id, NOW, "lost", "1", NOW), True, "operator:ann"),
+        (revocation(KEY.key_id, NOW, "lost", "1", NOW), True, KEY.key_id),
+    ],
+)
+def test_the_log_names_nobody_as_the_signer_of_a_statement_who_did_not_sign_it(
+    client: TestClient, tokens: Path, signed: Signed, has_token: bool, named: str
+) -> None:
+    enrol(client, KEY, token(tokens))
+    before = get(client, "/api/v1/actions")
+    forged = Signed(signed.text, {named: "AAAA", **signed.signatures})
+
+    answer = post_statement(client, forged, token(tokens, NODE) if has_token else None)
+
+    assert (answer.status_code, answer.json()["message"].split(":")[0]) == (403, "signatures")
+    assert get(client, "/api/v1/actions") == before
+
+
 def test_the_old_key_introduces_the_new_one_and_stays_trusted_for_events_in_transit(
     client: TestClient, tokens: Path
 ) -> None:

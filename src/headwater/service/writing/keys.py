@@ -111,6 +111,7 @@ def jwks(edits: Edits, configured: Configured) -> str:
 
 def _checked(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
     """Check a statement and its signatures; returns whether it needs a token too."""
+    _check_signers(statement, signed)
     if statement.what == "revoke":
         return _checked_revocation(statement, signed, known, token, now_us)
     node_id, key = stated_key(statement)
@@ -126,6 +127,14 @@ def _checked(statement: Statement, signed: Signed, known: Standing, token: str |
     return False
 
 
+def _check_signers(statement: Statement, signed: Signed) -> None:
+    """Refuse signatures by anybody else: nobody checks them, but the log would name their makers."""
+    signers = {statement.key_id, statement.replaces if statement.what == "rotate" else None}
+    for named in signed.signatures:
+        if named not in signers:
+            raise UntrustedEventError(f"signatures: {named!r} is no key that has to sign this statement")
+
+
 def _checked_revocation(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
     if statement.key_id not in known.keys:
         root = known.fallen.get(statement.key_id)
@@ -133,9 +142,10 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Standing, t
         raise NotFoundError(f"Key '{statement.key_id}' not found.{fell}")
     from_us = _from_us(statement)
     in_words(statement.reason, "statement.reason")
+    if token is None or signed.signatures:
+        check_signature(signed, statement.key_id, known.keys[statement.key_id])
     if token is not None:
         return True
-    check_signature(signed, statement.key_id, known.keys[statement.key_id])
     before = known.revoked.get(statement.key_id)
     if before is not None and (before.is_by_token or before.from_us <= now_us):
         raise UntrustedEventError("statement.keyId: the key is revoked; changing that requires a token")
