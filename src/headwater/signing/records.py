@@ -5,7 +5,7 @@ in whether they write those; or of a single other member. A prefix that no event
 nobody can have a node sign an event by handing it a record that looks like one.
 """
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError
 from headwater.signing import canonical, ed25519
-from headwater.signing.facet import ALGORITHM
+from headwater.signing.facet import ALGORITHM, decoded_signature
 from headwater.signing.keys import NodeKey
 from headwater.signing.verify import Verification
 
@@ -56,11 +56,7 @@ def verify_record(record: bytes, member: str, trusted: Mapping[str, Ed25519Publi
         return Verification("tampered", None, f"{member}: expected {', '.join(sorted(_MEMBERS))}")
     if found.key_id not in trusted:
         return Verification("unknown-key", found.key_id, f"{member}.key_id: not a trusted key")
-    try:
-        signature = b64decode(found.signature, validate=True)
-    except ValueError:
-        signature = b""
-    if not ed25519.is_good(signature, _payload(body, found.signed), trusted[found.key_id]):
+    if not ed25519.is_good(decoded_signature(found.signature), _payload(body, found.signed), trusted[found.key_id]):
         return Verification("tampered", found.key_id, f"{member}.signature: not by this key over this record")
     return Verification("ok", found.key_id, None)
 

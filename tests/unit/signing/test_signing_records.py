@@ -1,7 +1,7 @@
 """Signed records: which changes make another record, and what a signature does not cover."""
 
 import json
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,6 +58,17 @@ def test_a_number_in_another_notation_is_another_record() -> None:
     text = json.dumps(signed(RECORD)).replace('"price": 1.5', '"price": 1.50').encode()
 
     assert verdict(text) == "tampered"
+
+
+def test_a_changed_letter_of_the_signature_is_detected_also_if_it_decodes_to_the_same_bytes() -> None:
+    record = signed(RECORD)
+    text = record["signature"]["signature"]
+    texts = {text[:-3] + letter + "==" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"}
+
+    verdicts = [verdict({**record, "signature": {**record["signature"], "signature": each}}) for each in sorted(texts)]
+
+    assert sum(b64decode(each) == b64decode(text) for each in texts) == 16
+    assert (verdicts.count("ok"), verdicts.count("tampered")) == (1, 63)
 
 
 def test_a_signature_over_the_metadata_does_not_cover_the_rest() -> None:
