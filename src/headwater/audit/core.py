@@ -331,7 +331,7 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     salts = [a2b_base64(each or "") for each in entry["salts"]] if "salts" in entry else []
     salts = salts or [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
     odd = len(facets) % 2 or {*map(len, salts)} - {0, SALT_BYTES} or {*map(len, erased.values())} - {HASH_BYTES}
-    if odd or not salts[0]:
+    if odd or not salts[0] or facets != sorted(facets):  # facets over one another take any time to hash
         return b""  # of another length, they could be split from the bytes behind them otherwise
     rest, committed, at, shift = [salts[0]], [b""], 0, 0
     for number in range(len(facets) // 2):

@@ -333,6 +333,20 @@ def test_a_salt_of_the_wrong_length_does_not_open_a_leaf(tmp_path: Path) -> None
     assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
 
 
+@pytest.mark.parametrize("places", [(2, 8, 4, 9), (4, 9, 2, 3), (2, 8, 2, 8), (8, 2)])
+def test_facets_over_one_another_do_not_open_a_leaf(tmp_path: Path, places: tuple[int, ...]) -> None:
+    """Otherwise a small bundle could have the same megabytes hashed a million times."""
+    honest = entry(0, "a")
+    raw, found = honest["raw"].encode(), Found("event", START_US, "unsigned", None)
+    spans = [FacetSpan(*place, ("a",)) for place in zip(places[::2], places[1::2], strict=True)]
+    committed = leaf_hash(leaf_data(commitment(raw, spans, salts(bytes(16), len(spans))), found))
+    forged = {**honest, "facets": [*places], "leaf": b64encode(committed).decode()}
+
+    status, answer = verified(bundle(tmp_path, [forged], head(1, committed)))
+
+    assert (status, checks(answer)) == (1, [("entry", 0), ("inclusion", None)])
+
+
 def test_an_empty_salt_does_not_open_a_leaf(tmp_path: Path) -> None:
     """Otherwise a salt that can be read as text could be shown as a part of the entry."""
     honest = entry(0, "a")
