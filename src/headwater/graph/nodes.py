@@ -4,7 +4,7 @@ A record maps positions to links, which may arrive in any order; gaps and duplic
 order. What a node says of epochs that ended before (`follows`) gives their expected length.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -54,8 +54,6 @@ class Epoch:
     """By sequence: payload hash, previous hash, event time and event digest; if several came, the least."""
     again: dict[int, set[bytes]] = field(default_factory=dict)
     """Further events at the same sequence."""
-    broken: set[int] = field(default_factory=set)
-    """Sequences whose event names another predecessor than the one recorded."""
     last: int = -1
     unproved: set[tuple[int, bytes]] = field(default_factory=set)
     """Links without a trusted signature."""
@@ -65,6 +63,16 @@ class Epoch:
     dropped: dict[tuple[int, bytes], Mapping[str, Any]] = field(default_factory=dict)
     follows: set[tuple[str, int, str]] = field(default_factory=set)
     unsigned: set[str] = field(default_factory=set)
+    _broken: set[int] = field(default_factory=set, compare=False)
+    _unchecked: set[int] = field(default_factory=set, compare=False)
+    """Sequences to be rechecked when `broken` is read, since many events may come for one."""
+
+    @property
+    def broken(self) -> Collection[int]:
+        """Sequences whose event names another predecessor than the one recorded."""
+        while self._unchecked:
+            self._check(self._unchecked.pop())
+        return self._broken
 
     @property
     def events(self) -> int:
@@ -108,12 +116,13 @@ class Epoch:
         if known is None:
             self.links[sequence] = link
         elif known != link:
-            others = self.again.setdefault(sequence, set())
-            others |= {known, link}
-            self.links[sequence] = min(others)
-            others.discard(self.links[sequence])
+            self.links[sequence] = min(known, link)
+            self.again.setdefault(sequence, set()).add(max(known, link))
         for each in (sequence, sequence + 1):
-            self._check(each)
+            if self.again.keys().isdisjoint((each - 1, each)):
+                self._check(each)
+            else:
+                self._unchecked.add(each)
 
     def _check(self, sequence: int) -> None:
         """Recheck whether the event at a sequence names its predecessor; unknown where either is missing."""
@@ -121,11 +130,11 @@ class Epoch:
             link, previous = self.links.get(sequence), self.links.get(sequence - 1) if sequence else bytes(_HASH)
             fits = link is None or previous is None or link[_HASH : 2 * _HASH] == previous[:_HASH]
             fits |= sequence > 0 and previous is not None and previous[:_HASH] == ERASED_HASH
-            (self.broken.discard if fits else self.broken.add)(sequence)
+            (self._broken.discard if fits else self._broken.add)(sequence)
             return
         before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # empty: unknown
         fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self.links_at(sequence))
-        (self.broken.discard if fits else self.broken.add)(sequence)
+        (self._broken.discard if fits else self._broken.add)(sequence)
 
     def _add_statements(self, key: tuple[int, bytes], statements: Mapping[str, Any]) -> None:
         self.follows.update((epoch, sequence, payload) for epoch, sequence, payload in statements.get("follows", ()))

@@ -2,12 +2,13 @@
 
 import json
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.graph.nodes import Nodes, Trouble, troubles
+from headwater.graph.nodes import Epoch, Nodes, Trouble, troubles
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import ChainLink, RunFacet
@@ -232,6 +233,27 @@ LOG = [
     erased(RECORD[3]),
 ]
 LINKS = [link_of(each.raw, received_us=number * 1_000_000) for number, each in enumerate(LOG)]
+
+
+def test_many_events_for_one_sequence_number_are_compared_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    many, nodes, compared = [link_of(record(E1, 3, salt=str(each))[2].raw) for each in range(50)], Nodes(), 0
+    links_at = Epoch.links_at
+
+    def counting(epoch: Epoch, sequence: int) -> Iterator[bytes]:
+        nonlocal compared
+        for link in links_at(epoch, sequence):
+            compared += 1
+            yield link
+
+    monkeypatch.setattr(Epoch, "links_at", counting)
+    for each in many:
+        nodes.add(each)
+    before = compared
+    [fork] = [each for each in troubles(nodes.epochs[NODE], 0) if each.kind == "fork"]
+
+    assert before == 0
+    assert (fork.events, fork.first) == (50, 2)
+    assert compared <= 4 * len(many)
 
 
 def picture(nodes: Nodes) -> tuple[object, list[Trouble]]:
