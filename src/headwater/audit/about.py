@@ -1,14 +1,17 @@
 """Finds the log entries that concern one dataset: everything that the graph's statements about it rest on."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
+from headwater.graph.columns import edges_into
+from headwater.graph.declared import dataset_of, digests, references, targets
 from headwater.graph.diff.event_content import event_content
 from headwater.graph.lineage import Graph
 from headwater.model.edits import DELETED, EditEntry, EditItem, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
-from headwater.model.facts import EngineCatalog, Fact
-from headwater.model.names import ColumnId, DatasetId
+from headwater.model.facts import STRENGTH, ColumnEvidence, Content, Declaration, EngineCatalog, Fact
+from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.model.spelling import normal
 from headwater.store.entries import as_today
 from headwater.store.reader import Reader
@@ -82,6 +85,23 @@ def _in_facets(found: tuple[Fact, ...]) -> Iterator[DatasetId]:
             match end:
                 case ColumnId(dataset=name) | (DatasetId() as name):
                     yield name
+    bodies = {fact.digest: fact.body for fact in found if isinstance(fact, Content)}
+    for target, digest in _column_facets(found, bodies):  # also those that are weaker than another one
+        yield from (edge.source for edge in edges_into(target, json.loads(bodies[digest])))
+
+
+def _column_facets(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[tuple[DatasetId, bytes]]:
+    """The facets about columns that an event reports or declares, by digest, each with the dataset that it is about."""
+    for fact in found:
+        match fact:
+            case ColumnEvidence(target=target, content=digest):
+                yield target, digest
+            case Declaration(node=node, content=content):
+                declared = json.loads(bodies[content])
+                of_job = (each for _, each in references(declared)) if isinstance(node, JobId) else (declared,)
+                for reference in (*of_job, *targets(declared)):
+                    facets = digests(reference)
+                    yield from ((dataset_of(reference), facets[facet]) for facet in STRENGTH if facet in facets)
 
 
 def _subject(event: Event) -> tuple[type[Event], object]:

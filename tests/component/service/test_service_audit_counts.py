@@ -175,6 +175,7 @@ def test_an_export_of_one_dataset_shows_events_that_name_it_only_in_a_facet(home
     source = {"namespace": "lake", "name": "orders", "type": "DATASET"}
     others = {"entries": [{"namespace": "etl", "name": "load", "type": "JOB", "inputs": [source]}]}
     meant = {"type": "hive", "namespace": "lake", "prefix": ""}
+    stronger = {"inputs": [{"namespace": "lake", "name": "others", "type": "DATASET"}]}
     bodies = [
         event(run={"runId": _id(0)}, outputs=[dataset("report", columnLineage=columns)]),
         event(run={"runId": _id(0)}, outputs=[dataset("another")]),
@@ -186,6 +187,9 @@ def test_an_export_of_one_dataset_shows_events_that_name_it_only_in_a_facet(home
         _declared(dataset={"namespace": "trino://t:1", "name": "sea", "facets": {"headwater_engine_catalog": meant}}),
         event(run={"runId": _id(4)}, inputs=[{"namespace": "trino://t:1", "name": "sea.orders"}]),
         _declared(dataset=dataset("other view")),
+        event(run={"runId": _id(5)}, outputs=[dataset("outdone", columnLineage=columns, lineage=stronger)]),
+        _declared(dataset=dataset("outdone view", columnLineage=columns, lineage=stronger)),
+        event(run={"runId": _id(6)}, outputs=[dataset("without it", lineage=stronger)]),
     ]
     with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
         assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
@@ -196,7 +200,7 @@ def test_an_export_of_one_dataset_shows_events_that_name_it_only_in_a_facet(home
     assert result.exit_code == 0, result.output
     with zipfile.ZipFile(home / "bundle.zip") as bundle:
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
-    assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 2, 3, 5, 6, 7, 8, 10]
+    assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 13]
     assert verdict(home / "bundle.zip")["findings"] == []
 
 
