@@ -37,7 +37,7 @@ from headwater.model.facets.dataset import LifecycleStateChangeFacet, SchemaFace
 from headwater.model.facets.input_output import IcebergCommitReportFacet, IcebergScanReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
-from headwater.model.facets.quality import DataQualityAssertionsFacet
+from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
@@ -257,16 +257,23 @@ class KnownHistory:
 
     def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
         shown = self._graph.shown(name)
-        reports = sorted(self._facet_reports(run_id, name, DataQualityAssertionsFacet.key))
+        reports = self._facet_reports(run_id, name, DataQualityAssertionsFacet.key)
         if not reports or not self._graph.shows(shown):
             return
-        events = self._knowledge.store.with_digests([each.stamp.digest for each in reports])
-        for each in reports:
-            facet = self._knowledge.facets.read(DataQualityAssertionsFacet, each.content)
-            for assertion in facet.assertions if facet is not None and each.direction == direction else ():
-                if not assertion.success:
-                    check = Check(assertion, _ref(events[each.stamp.digest]))
-                    yield FailedCheck(direction, shown, check, each.stamp.time_us)
+        failed = [
+            (report.stamp, assertion)
+            for report in sorted(reports)
+            if report.direction == direction
+            for assertion in self._assertions(report)
+            if not assertion.success
+        ]
+        events = self._knowledge.store.with_digests([stamp.digest for stamp, _ in failed])
+        for stamp, assertion in failed:
+            yield FailedCheck(direction, shown, Check(assertion, _ref(events[stamp.digest])), stamp.time_us)
+
+    def _assertions(self, report: ReportedFacet) -> Sequence[Assertion]:
+        facet = self._knowledge.facets.read(DataQualityAssertionsFacet, report.content)
+        return () if facet is None else facet.assertions
 
     def _schema_changes(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[ReportedSchemaChange]:
         shown = self._graph.shown(name)
@@ -275,15 +282,16 @@ class KnownHistory:
         shapes = self._facet_reports(run_id, name, SchemaFacet.key)
         if len(shapes) < 2:
             return
-        events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])
         reported = [
-            (columns, _ref(events[each.stamp.digest]), each.stamp.time_us)
+            (columns, each.stamp)
             for each in sorted(shapes, key=lambda each: (each.stamp, each.content))
             if each.direction == direction and (columns := self._columns(each.content)) is not None
         ]
-        for (then, event_then, _), (now, event, at_us) in pairwise(reported):
-            if then != now:
-                yield ReportedSchemaChange(direction, shown, (then, event_then), (now, event), at_us)
+        changes = [(then, now) for then, now in pairwise(reported) if then[0] != now[0]]
+        events = self._knowledge.store.with_digests([stamp.digest for change in changes for _, stamp in change])
+        for (then, stamp_then), (now, stamp) in changes:
+            before, after = (then, _ref(events[stamp_then.digest])), (now, _ref(events[stamp.digest]))
+            yield ReportedSchemaChange(direction, shown, before, after, stamp.time_us)
 
     def _facet_reports(self, run_id: str, name: DatasetId, facet: str) -> list[ReportedFacet]:
         return self._knowledge.store.reports_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
