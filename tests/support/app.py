@@ -51,10 +51,12 @@ def serving(
 @contextmanager
 def served(folder: Path, *, kept_mb: float = 100, start_us: int = START_US) -> Iterator[TestClient]:
     """A client of an app over the store in a folder, a new one if there is none."""
-    if not (folder / "headwater.db").exists():
-        (folder / "headwater.db").write_bytes(_new_store())
+    file = folder / "headwater.db"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(_new_store())
     with (
-        closing(SqliteStore(folder / "headwater.db")) as store,
+        closing(SqliteStore(file)) as store,
         serving(store, kept_mb=kept_mb, start_us=start_us) as client,
     ):
         yield client
