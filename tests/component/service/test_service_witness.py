@@ -87,14 +87,16 @@ def test_a_witness_that_cannot_read_the_log_fails_with_status_2(
 
 
 @contextmanager
-def sign_in_page() -> Iterator[str]:
-    """A network that answers everything with its sign-in page; the URL."""
+def answering(answer: Callable[[int], str]) -> Iterator[str]:
+    """A server that answers each of its requests, counted from 0, with this text; the URL."""
+    numbers = count()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            text = answer(next(numbers))
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(b"<html>Welcome! Please sign in.</html>\n")
+            self.wfile.write(text.encode())
 
         do_POST = do_GET
 
@@ -113,7 +115,8 @@ def test_a_networks_sign_in_page_is_not_taken_for_another_history(
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
 
-    with sign_in_page() as page, running(tmp_path) as service:
+    sign_in = "<html>Welcome! Please sign in.</html>\n"
+    with answering(lambda _: sign_in) as page, running(tmp_path) as service:
         results = [
             CliRunner().invoke(app, arguments)
             for arguments in (
@@ -127,27 +130,6 @@ def test_a_networks_sign_in_page_is_not_taken_for_another_history(
     assert "is not the head of a log" in str(results[0].exception)
     assert str(results[1].exception) == str(results[0].exception)
     assert "did not sign, 200, and its answer is not a signature" in str(results[2].exception)
-
-
-@contextmanager
-def answering(answer: Callable[[int], str]) -> Iterator[str]:
-    """A log that answers each of its requests, counted from 0, with this text; the URL."""
-    numbers = count()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            text = answer(next(numbers))
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_two_processes_of_a_witness_do_not_sign_two_histories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
