@@ -10,7 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import httpx2
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from headwater.service.app import create_app
@@ -44,7 +46,7 @@ def serving(
     ticks = count(start_us, 1_000)
     config = replace(CONFIG, **settings)
     app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with _Client(app) as client:
         yield client
 
 
@@ -60,6 +62,32 @@ def served(folder: Path, *, kept_mb: float = 100, start_us: int = START_US) -> I
         serving(store, kept_mb=kept_mb, start_us=start_us) as client,
     ):
         yield client
+
+
+class _Client(TestClient):
+    """A test client that changes threads once a request; its base class does so for each part of the answer."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(app, raise_server_exceptions=False)
+        self._transport = _WholeAnswers(self)
+
+
+class _WholeAnswers(httpx2.BaseTransport):
+    """Calls the app of a test client in the client's event loop, and waits for the end of the answer."""
+
+    def __init__(self, client: TestClient) -> None:
+        self._client = client
+        self._to_app = httpx2.ASGITransport(client.app, raise_app_exceptions=False)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.read()
+        assert self._client.portal is not None, "the client is not started"
+        return self._client.portal.call(self._answer, request)
+
+    async def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._to_app.handle_async_request(request)
+        body = httpx2.ByteStream(await response.aread())
+        return httpx2.Response(response.status_code, headers=response.headers, stream=body)
 
 
 @cache
