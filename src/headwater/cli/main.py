@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, Final, TextIO, cast
+from typing import Any, Final, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -65,10 +65,7 @@ class _OnDemand(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's own
         super().__init__(**settings)
-        self.commands = cast(Any, dict.fromkeys(_COMMANDS))  # from these names typer suggests corrections
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  the click within typer
-        return [*_COMMANDS]
+        self.commands: Any = {name: TyperCommand(name, help=summary) for name, summary in _COMMANDS.items()}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  the click within typer
         if cmd_name not in _COMMANDS:
@@ -82,10 +79,8 @@ class _OnDemand(TyperGroup):
         return typer.main.get_command(alone)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  the click within typer
-        listed: Any = {name: TyperCommand(name, help=summary) for name, summary in _COMMANDS.items()}
-        TyperGroup(name=self.name, commands=listed, params=self.params, help=self.help, epilog=self.epilog).format_help(
-            ctx, formatter
-        )
+        only_listed = TyperGroup(commands=self.commands, params=self.params, help=self.help, epilog=self.epilog)
+        only_listed.format_help(ctx, formatter)
 
 
 app = typer.Typer(
