@@ -18,7 +18,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.semantic_digests import in_positional_order, without_producer
 from headwater.graph.tags import tags_in_dataset_facet, tags_in_job_facet, tags_set_by_people
 from headwater.model.facet_texts import sorted_json
-from headwater.model.facets.lenient import as_text
+from headwater.model.facets.lenient import scalar_text
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
 from headwater.model.objects import objects, text
 
@@ -122,8 +122,7 @@ def columns_of(schema: Mapping[str, Any]) -> dict[str, str | None]:
 def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
     named = [field for field in objects(fields) if text(field, "name")]
     for field in in_positional_order(named):
-        kind = as_text(field.get("type"))
-        yield f"{above}{field['name']}", kind if isinstance(kind, str) else None
+        yield f"{above}{field['name']}", scalar_text(field.get("type"))
         yield from _columns(field.get("fields"), f"{above}{field['name']}.")
 
 

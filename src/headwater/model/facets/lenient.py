@@ -22,6 +22,12 @@ def as_text(value: object) -> object:
     return json.dumps(value) if isinstance(value, int | float) else value
 
 
+def scalar_text(value: object) -> str | None:
+    """A scalar as JSON text; None for anything else."""
+    scalar = as_text(value)
+    return scalar if isinstance(scalar, str) else None
+
+
 def lenient_validator(schema: Any) -> SchemaValidator:  # noqa: ANN401  pydantic's schemas are mappings in mappings
     """A validator that reduces a JSON object to one that the model with this schema accepts, if that is possible.
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 from headwater.graph.semantic_digests import in_positional_order
-from headwater.model.facets.lenient import as_text
+from headwater.model.facets.lenient import scalar_text
 from headwater.model.facets.view import View
 from headwater.model.objects import objects, text
 from headwater.service.shapes.marquez import Field
@@ -47,12 +47,8 @@ class FacetViews:
 def _fields(entries: object) -> Iterable[Field]:
     named = [entry for entry in objects(entries) if text(entry, "name")]
     for entry in in_positional_order(named):
-        field = Field(name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=())
+        kind, description = scalar_text(entry.get("type")), scalar_text(entry.get("description"))
+        field = Field(name=entry["name"], type=kind, description=description, tags=())
         if nested := tuple(_fields(entry.get("fields"))):
             field["fields"] = nested
         yield field
-
-
-def _text(entry: Mapping[str, Any], key: str) -> str | None:
-    value = as_text(entry.get(key))
-    return value if isinstance(value, str) else None

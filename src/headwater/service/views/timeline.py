@@ -16,7 +16,7 @@ import orjson
 from headwater.model.events import DatasetEvent, Direction, Stamp
 from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
-from headwater.model.facets.lenient import as_text
+from headwater.model.facets.lenient import scalar_text
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.model.objects import objects
@@ -169,7 +169,7 @@ def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.
         return None
     assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
     if report.settled:
-        tests = [test for test in objects(facet.get("tests")) if not _has_name_in(report.settled, test)]
+        tests = [test for test in objects(facet.get("tests")) if scalar_text(test.get("name")) not in report.settled]
         facet = {**facet, "tests": tests}
     tests = [*objects(facet.get("tests"))] if report.kind == "test" else []
     metrics = _metrics(facet, column) if report.kind == "dataQualityMetrics" else None
@@ -186,11 +186,6 @@ def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.
         tests=[_written(each) for each in tests],
         metrics=None if metrics is None else _written(metrics),
     )
-
-
-def _has_name_in(names: AbstractSet[str], test: Mapping[str, Any]) -> bool:
-    name = as_text(test.get("name"))
-    return isinstance(name, str) and name in names
 
 
 def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
