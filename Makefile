@@ -7,6 +7,10 @@ MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
 # Empty: compiled modules are kept, also where the environment forbids it. The service then starts in half the time.
 export PYTHONDONTWRITEBYTECODE :=
+# A set-up downloads and unpacks: several parts at a time take about half as long.
+ifneq (,$(filter demo setup test wheel,$(MAKECMDGOALS)))
+MAKEFLAGS += --jobs=3
+endif
 WEB_SOURCES := $(shell find web/src web/public web/docs web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
 # $(1): the purpose, for the error.
@@ -108,6 +112,17 @@ test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.s
 	$(MVN) -f jvm/signing-transport/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
 	npm --prefix web test
+
+# Maven's runs share one local repository, so they follow one another.
+ifneq (,$(filter test,$(MAKECMDGOALS)))
+build/connect-smt.stamp: | build/jars.stamp
+build/signing-transport.stamp: | build/connect-smt.stamp
+build/openlineage-spark.stamp: | build/signing-transport.stamp
+build/lab-connectors.stamp: | build/openlineage-spark.stamp
+build/lab-suppliers-live.stamp: | build/lab-connectors.stamp
+build/lab-trino.stamp: | build/lab-suppliers-live.stamp
+build/lab-flink.stamp: | build/lab-trino.stamp
+endif
 
 build/spark-classes.jsa: build/python.stamp build/jars.stamp scripts/archive-spark-classes  # for the tests: Spark starts in half the time
 	$(VENV)/python scripts/archive-spark-classes $@
