@@ -1,13 +1,15 @@
-"""One run of the demo, shared by tests that need real lineage: it takes a minute."""
+"""What tests share: one run of the demo, which takes a minute, and a browser."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.support.browser import Opened, running_browser
 from tests.support.ports import free_port
 
 
@@ -33,3 +35,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return Demo(home, result.stdout)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Opened]:
+    """Opens pages in one browser. For a module only: as long as it runs, no other event loop can run in this thread."""
+    with running_browser() as opened:
+        yield opened

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Demo
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import Service, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
@@ -26,7 +26,7 @@ def service(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 @pytest.fixture
-def page(service: Service) -> Iterator[Page]:
+def page(service: Service, opened: Opened) -> Iterator[Page]:
     with opened(service.url) as page:
         yield page
 

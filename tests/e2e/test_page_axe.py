@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.app import RUN, Body, dataset, event, facet, schema
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import Service, running
 
 pytestmark = pytest.mark.browser
@@ -82,7 +82,7 @@ def run_event(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["light", "dark"]) -> None:
+def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["light", "dark"], opened: Opened) -> None:
     with opened("about:blank") as page:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         violations_by_view = {}
@@ -97,7 +97,7 @@ def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["ligh
 
 
 @pytest.mark.parametrize("text", ["s", "nowhere"])
-def test_the_search_has_no_serious_violation(service: Service, text: str) -> None:
+def test_the_search_has_no_serious_violation(service: Service, text: str, opened: Opened) -> None:
     with opened(service.url) as page:
         page.get_by_test_id("node").first.wait_for()
         page.get_by_role("combobox", name="Search jobs, datasets").fill(text)
@@ -107,7 +107,7 @@ def test_the_search_has_no_serious_violation(service: Service, text: str) -> Non
         assert violations(page) == []
 
 
-def test_the_choice_of_a_time_has_no_serious_violation(service: Service) -> None:
+def test_the_choice_of_a_time_has_no_serious_violation(service: Service, opened: Opened) -> None:
     with opened(service.url) as page:
         page.get_by_role("button", name="as of now").click()
         page.get_by_label("Show everything as of").wait_for()

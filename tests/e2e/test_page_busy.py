@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.support.app import dataset, event, facet
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import Service, running
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def others_busy(service: Service) -> Iterator[None]:
         thread.join()
 
 
-def test_a_columns_lineage_is_loaded_once_while_other_jobs_are_busy(service: Service) -> None:
+def test_a_columns_lineage_is_loaded_once_while_other_jobs_are_busy(service: Service, opened: Opened) -> None:
     urls: list[str] = []
 
     def delay(route: Route) -> None:
@@ -86,7 +86,7 @@ def test_a_columns_lineage_is_loaded_once_while_other_jobs_are_busy(service: Ser
     assert len(urls) == 1
 
 
-def test_an_open_job_shows_its_newest_run_while_other_jobs_are_busy(service: Service) -> None:
+def test_an_open_job_shows_its_newest_run_while_other_jobs_are_busy(service: Service, opened: Opened) -> None:
     with others_busy(service), opened(f"{service.url}#node=job:plant:load") as page:
         runs = page.get_by_role("complementary", name="Details").get_by_role("heading", name="Runs")
         expect(runs).to_have_text("Runs 1")

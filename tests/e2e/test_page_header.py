@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.app import event
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
 
 
-def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_path: Path) -> None:
+def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         views = page.get_by_role("navigation", name="Views").get_by_role("link")
         places = []
@@ -25,7 +25,7 @@ def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
         assert all(boxes == places[0] for boxes in places)
 
 
-def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
+def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
@@ -37,7 +37,7 @@ def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("width", [800, 1024, 1100])
-def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, width: int) -> None:
+def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, width: int, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
@@ -52,7 +52,7 @@ def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=catalog", "#view=failures", "#view=record"])
-def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: str) -> None:
+def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: str, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events([event()])
         with opened("about:blank") as page:
@@ -70,7 +70,7 @@ def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: s
             assert main.evaluate("main => main.getBoundingClientRect().width") == 360
 
 
-def test_at_400_percent_the_details_of_a_chosen_node_scroll_into_sight(tmp_path: Path) -> None:
+def test_at_400_percent_the_details_of_a_chosen_node_scroll_into_sight(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events([event()])
         with opened("about:blank") as page:

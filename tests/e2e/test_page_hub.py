@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ FAILING = 271
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+def page(tmp_path: Path, opened: Opened) -> Iterator[Page]:
     events = [completed("load", (), ("hub",))] + [
         completed(f"reader-{number:03}", ("hub",), (f"of-{number:03}",), failing=number == FAILING)
         for number in range(READERS)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.app import dataset, event, facet
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ COLUMN = "customer_lifetime_value"
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+def page(tmp_path: Path, opened: Opened) -> Iterator[Page]:
     with running(tmp_path) as service:
         service.post_events([run_event("int", 0), run_event("timestamp_ntz(6)", 1)])
         with opened(service.url) as page:

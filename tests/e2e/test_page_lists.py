@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ READERS = 60
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+def page(tmp_path: Path, opened: Opened) -> Iterator[Page]:
     chain = [completed(f"step-{at:02}", [f"table-{at:02}"], [f"table-{at + 1:02}"]) for at in range(HOPS)]
     readers = [completed(f"reader-{at:02}", [f"table-{HOPS:02}"], []) for at in range(READERS)]
     crowd = [completed(f"crowd-{at:03}", ["table-00"], []) for at in range(CROWD)]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
@@ -84,7 +84,7 @@ def expect_lit(page: Page, *names: str) -> None:
         expect(page.locator(f'[data-testid="node"][data-node-id="{name}"]')).to_have_attribute("data-dim", is_dim)
 
 
-def test_only_sources_of_the_dataset_are_lit_and_not_all_inputs_of_its_job(url: str) -> None:
+def test_only_sources_of_the_dataset_are_lit_and_not_all_inputs_of_its_job(url: str, opened: Opened) -> None:
     with opened(url) as page:
         page.get_by_role("button", name="Dataset out0").click()
 
@@ -99,7 +99,7 @@ def test_only_sources_of_the_dataset_are_lit_and_not_all_inputs_of_its_job(url: 
         expect_lit(page, "pair", *PAIRS, *PAIRS.values())
 
 
-def test_the_path_is_updated_by_events_and_is_as_of_the_shown_time(url: str) -> None:
+def test_the_path_is_updated_by_events_and_is_as_of_the_shown_time(url: str, opened: Opened) -> None:
     with opened(url) as page:
         page.get_by_role("button", name="Dataset out0").click()
         expect_lit(page, "out0", "pair", "in0")
@@ -113,7 +113,7 @@ def test_the_path_is_updated_by_events_and_is_as_of_the_shown_time(url: str) -> 
         expect_lit(page, "out0", "pair", "in0")
 
 
-def test_if_the_path_cannot_be_loaded_the_largest_possible_one_is_lit(url: str) -> None:
+def test_if_the_path_cannot_be_loaded_the_largest_possible_one_is_lit(url: str, opened: Opened) -> None:
     with opened(url) as page:
         page.route("**/api/v1/path?*", lambda route: route.abort())
 
@@ -123,7 +123,7 @@ def test_if_the_path_cannot_be_loaded_the_largest_possible_one_is_lit(url: str) 
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_sources_of_every_column_of_a_wide_dataset_are_drawn_and_described_once(url: str) -> None:
+def test_sources_of_every_column_of_a_wide_dataset_are_drawn_and_described_once(url: str, opened: Opened) -> None:
     post(url, grouped(105))
 
     with opened(f"{url}/#node=dataset:lake:visitors&column=c7") as page:

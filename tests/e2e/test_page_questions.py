@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.bad_morning import DAY, events, trust
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+def page(tmp_path: Path, opened: Opened) -> Iterator[Page]:
     trust(tmp_path)
     with running(tmp_path) as service:
         for raw in events():

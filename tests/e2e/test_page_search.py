@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import Service, running
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 @pytest.fixture
-def page(service: Service) -> Iterator[Page]:
+def page(service: Service, opened: Opened) -> Iterator[Page]:
     with opened(f"{service.url}/?asOf=2026-05-02T00:00:00Z") as page:
         yield page
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.app import dataset, event, facet, schema
-from tests.support.browser import opened
+from tests.support.browser import Opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
@@ -16,7 +16,7 @@ NAMES = ("customer_orders_of_the_year", "lake.marts.customer_orders_of_the_year"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: str) -> None:
+def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: str, opened: Opened) -> None:
     columns = schema(*(f"c{number}" for number in range(100)))
     with running(tmp_path) as service:
         service.post_events([event(outputs=[dataset(name, schema=columns)])])
@@ -29,7 +29,7 @@ def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", ["stream.enrich", "chain.step_024"])
-def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str) -> None:
+def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events([event(job={"namespace": "plant", "name": name})])
         with opened(service.url) as page:
@@ -40,7 +40,7 @@ def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str) -> No
     assert needed <= available
 
 
-def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> None:
+def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path, opened: Opened) -> None:
     nested = "struct<" + ",".join(f"member_{number}:string" for number in range(20)) + ">"
     fields = [{"name": "customer_identifier", "type": "long"}, {"name": "tail", "type": nested}]
     with running(tmp_path) as service:
@@ -56,7 +56,7 @@ def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> Non
     assert lines == 1
 
 
-def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_path: Path) -> None:
+def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_path: Path, opened: Opened) -> None:
     owners = [{"name": "\u202etrela", "type": "\u202enwod"}, {"name": "team:planning", "type": "up"}]
     with running(tmp_path) as service:
         service.post_events([event(outputs=[dataset("orders", schema=schema("id"), ownership=facet(owners=owners))])])
@@ -77,7 +77,7 @@ def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_pat
     assert places == sorted(places)
 
 
-def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path) -> None:
+def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service:
         service.post_events([event(outputs=[dataset("مبيعات.السنة.الماضية")])])
         with opened(f"{service.url}/#node=dataset:lake:مبيعات.السنة.الماضية") as page:
@@ -99,7 +99,7 @@ def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name: str) -> None:
+def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name: str, opened: Opened) -> None:
     owned = facet(owners=[{"name": "team:planning", "type": "OWNER"}])
     with running(tmp_path) as service:
         service.post_events([event(outputs=[dataset("+1"), dataset(name, ownership=owned), dataset("orders")])])
@@ -110,7 +110,7 @@ def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name:
             expect(details.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_change_of_many_columns_shows_a_few_and_the_others_on_demand(tmp_path: Path) -> None:
+def test_a_change_of_many_columns_shows_a_few_and_the_others_on_demand(tmp_path: Path, opened: Opened) -> None:
     wide = schema(*(f"c{number}" for number in range(50)))
     with running(tmp_path) as service:
         service.post_events([event(outputs=[dataset("orders", schema=columns)]) for columns in (schema("id"), wide)])
@@ -123,7 +123,7 @@ def test_a_change_of_many_columns_shows_a_few_and_the_others_on_demand(tmp_path:
             expect(columns).to_have_count(51)
 
 
-def test_the_page_is_printed_dark_on_white_in_dark_mode_too(tmp_path: Path) -> None:
+def test_the_page_is_printed_dark_on_white_in_dark_mode_too(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service, opened(f"{service.url}/#view=failures") as page:
         heading = page.get_by_role("heading", name="Failures")
         colors = []
@@ -134,7 +134,7 @@ def test_the_page_is_printed_dark_on_white_in_dark_mode_too(tmp_path: Path) -> N
     assert colors[0] == colors[1]
 
 
-def test_a_record_without_witnesses_causes_no_error_in_the_console(tmp_path: Path) -> None:
+def test_a_record_without_witnesses_causes_no_error_in_the_console(tmp_path: Path, opened: Opened) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         errors: list[str] = []
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
