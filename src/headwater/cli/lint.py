@@ -39,6 +39,10 @@ def lint(
     Example: headwater lint orders.yaml --json
     """
     if explain is not None:
+        if files or json_output:
+            raise typer.BadParameter(
+                "checks no file and prints text: leave out FILE and --json", param_hint="--explain"
+            )
         say(*_explained(explain).splitlines())
         return
     if not files:

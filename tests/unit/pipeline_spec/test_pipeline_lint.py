@@ -212,6 +212,14 @@ def test_the_command_exits_with_2_if_there_is_nothing_to_lint(arguments: list[st
     assert CliRunner().invoke(APP, arguments).exit_code == 2
 
 
+@pytest.mark.parametrize("beside", ["orders.yaml", "--json"])
+def test_the_command_does_not_pass_over_what_stands_beside_explain(beside: str) -> None:
+    result = CliRunner().invoke(APP, ["--explain", "HW003", beside])
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--explain" in result.stderr
+
+
 @pytest.mark.parametrize("option", ["--json", None])
 def test_findings_are_printed_even_if_another_file_cannot_be_read(option: str | None, tmp_path: Path) -> None:
     findings(tmp_path, "description:")
