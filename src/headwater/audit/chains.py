@@ -6,6 +6,7 @@ received.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from headwater.audit.core import Report
@@ -30,9 +31,12 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
     otherwise anybody who may post could incriminate a node permanently. Iterates over `links` twice.
     """
     nodes = _nodes(links)
-    proved = nodes if all(link.is_proved for link in links) else _nodes(link for link in links if link.is_proved)
-    for node_id, epochs in sorted(nodes.epochs.items()):
-        found, doubtful = _parted(epochs, proved.epochs.get(node_id, {}))
+    claimed = (
+        nodes if all(link.is_proved for link in links) else _nodes(replace(link, is_proved=True) for link in links)
+    )
+    counted, all_claims = nodes.epochs, claimed.epochs
+    for node_id, epochs in sorted(counted.items()):
+        found, doubtful = _parted(epochs, all_claims[node_id], is_proved=nodes.is_proved(node_id))
         report.checked.append(f"chain: node {node_id}: {_standing(epochs)}; {_summed(found)}")
         holes = [trouble for trouble in found if trouble.kind == "hole"]
         for trouble in [each for each in found if each.kind != "hole"] + holes[:_MOST_HOLES]:
@@ -46,7 +50,7 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
             report.not_known.append(f"who contradicts {where}: {trouble.words}, not all by a valid key")
         if (doubts := len(doubtful) - _MOST_DOUBTFUL) > 0:
             report.not_known.append(f"who contradicts node {node_id} at {so_many(doubts, 'more place')}")
-    if not nodes.epochs:
+    if not counted:
         report.not_known.append("whether a node sent more than this: no event here names its place in a node's record")
 
 
@@ -57,12 +61,17 @@ def _nodes(links: Iterable[ChainLink]) -> Nodes:
     return nodes
 
 
-def _parted(epochs: Mapping[str, Epoch], proved: Mapping[str, Epoch]) -> tuple[list[Trouble], list[Trouble]]:
-    """The inconsistencies and contradictions among proved links; and separately those that unproved links add."""
+def _parted(
+    epochs: Mapping[str, Epoch], claimed: Mapping[str, Epoch], *, is_proved: bool
+) -> tuple[list[Trouble], list[Trouble]]:
+    """The inconsistencies and contradictions of a record; and separately those that only unproved links add.
+
+    `claimed` is the record as if all links were proved.
+    """
     found = list(troubles(epochs, now_us=0))  # without silence, which is about today
-    certain = [each for each in troubles(proved, now_us=0) if each.kind in _CONTRADICTIONS]
+    certain = [each for each in found if is_proved and each.kind in _CONTRADICTIONS]
     known = {(each.kind, each.epoch, each.first) for each in certain}
-    contradictions = [each for each in found if each.kind in _CONTRADICTIONS]
+    contradictions = [each for each in troubles(claimed, now_us=0) if each.kind in _CONTRADICTIONS]
     doubtful = [each for each in contradictions if (each.kind, each.epoch, each.first) not in known]
     return [*certain, *(each for each in found if each.kind not in _CONTRADICTIONS)], doubtful
 

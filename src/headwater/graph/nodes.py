@@ -2,6 +2,9 @@
 
 A record maps positions to links, which may arrive in any order; gaps and duplicates come out the same whatever the
 order. What a node says of epochs that ended before (`follows`) gives their expected length.
+
+Anybody can sign events in a node's name with a key of their own. So once a trusted key signed any event of a node, only
+such events count, and those whose hashes they name (`previousHash`, `follows`), directly or over others.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +22,7 @@ TroubleKind = Literal["fork", "broken", "hole", "replay", "erased", "silence", "
 
 _HASH: Final = 32
 _TIME: Final = 8
-"""Bytes of an event time."""
+"""Bytes of an event time, and of a time of arrival."""
 _TIMES_INTERVAL: Final = 2
 _LONGEST_INTERVAL_S: Final = 2**40
 """A longer one counts as this: whoever signs may announce any number, also 1e308, which times a million is infinite."""
@@ -51,12 +54,12 @@ class Epoch:
     delay_us: int
     """The least time from event to arrival."""
     links: dict[int, bytes] = field(default_factory=dict)
-    """By sequence: payload hash, previous hash, event time and event digest; if several came, the least."""
+    """By sequence: payload hash, previous hash, event time, event digest and arrival; if several came, the least."""
     again: dict[int, set[bytes]] = field(default_factory=dict)
     """Further events at the same sequence."""
     last: int = -1
-    unproved: set[tuple[int, bytes]] = field(default_factory=set)
-    """Links without a trusted signature."""
+    statements: dict[tuple[int, bytes], bytes] = field(default_factory=dict)
+    """By sequence and event digest, what `follows`, `dropped` and so on are made of, as in `ChainLink`."""
     interval_us: int | None = None
     """The longest silence that its heartbeats announce."""
     is_over: bool = False
@@ -85,6 +88,18 @@ class Epoch:
         payload_hash = self.links[self.last][:_HASH]
         return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
 
+    @property
+    def heard_us(self) -> int:
+        """When the last of its events first came: who sends an old one again in other bytes does not speak for it."""
+        if not self.again:
+            return self.received.last_us
+        first_us: dict[tuple[int, bytes], int] = {}
+        for sequence in self.links:
+            for link in self.links_at(sequence):
+                one, arrived_us = (sequence, _circumstances(link)), int.from_bytes(link[-_TIME:], signed=True)
+                first_us[one] = min(first_us.get(one, arrived_us), arrived_us)
+        return max(first_us.values())
+
     def payloads(self, sequence: int) -> set[bytes]:
         """The payload hashes signed for a sequence; empty if one was erased, as they are then unknown."""
         found = {link[:_HASH] for link in self.links_at(sequence)}
@@ -106,9 +121,9 @@ class Epoch:
         self.delay_us = min(self.delay_us, fact.received_us - fact.event_us)
         self.last = max(self.last, fact.sequence)
         key = (fact.sequence, fact.digest)
-        (self.unproved.discard if fact.is_proved else self.unproved.add)(key)
         self._take(fact.sequence, _link(fact))
         if fact.statements:
+            self.statements[key] = fact.statements
             self._add_statements(key, orjson.loads(fact.statements))
 
     def _take(self, sequence: int, link: bytes) -> None:
@@ -148,25 +163,122 @@ class Epoch:
 
 
 def _link(fact: ChainLink) -> bytes:
-    event_time = fact.event_us.to_bytes(_TIME, signed=True)
-    return fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + event_time + fact.digest
+    event_time, arrival = (each.to_bytes(_TIME, signed=True) for each in (fact.event_us, fact.received_us))
+    return fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + event_time + fact.digest + arrival
+
+
+_Epochs = dict[str, Epoch]
 
 
 class Nodes:
     """Every node's epochs, by node id and epoch."""
 
     def __init__(self) -> None:
-        self.epochs: dict[str, dict[str, Epoch]] = {}
+        self._proved: dict[str, _Epochs] = {}
+        self._unproved: dict[str, _Epochs] = {}
+        self._counted: dict[str, _Epochs] = {}
+        """The epochs of nodes with both; absent if links came since."""
+
+    @property
+    def epochs(self) -> Mapping[str, Mapping[str, Epoch]]:
+        """The epochs that count: of a node that ever proved to be itself, as in the module's docstring."""
+        return {node: self._epochs_of(node) for node in {**self._unproved, **self._proved}}
+
+    def is_proved(self, node: str) -> bool:
+        """Whether a trusted key signed any event of the node."""
+        return node in self._proved
+
+    def unproved(self, node: str) -> int:
+        """The number of events in the node's name that no trusted key signed, including those that do not count."""
+        epochs = self._unproved.get(node, {}).values()
+        return sum(len(epoch.links) + sum(map(len, epoch.again.values())) for epoch in epochs)
 
     def add(self, fact: ChainLink) -> None:
         """Add one link."""
-        epochs = self.epochs.setdefault(fact.node, {})
-        epoch = epochs.get(fact.epoch)
-        if epoch is None:
-            seen, received = Seen(fact.event_us, fact.event_us), Seen(fact.received_us, fact.received_us)
-            delay_us = fact.received_us - fact.event_us
-            epoch = epochs[fact.epoch] = Epoch(seen, received, -delay_us, delay_us)
-        epoch.add(fact)
+        _add((self._proved if fact.is_proved else self._unproved).setdefault(fact.node, {}), fact)
+        self._counted.pop(fact.node, None)
+
+    def _epochs_of(self, node: str) -> _Epochs:
+        proved, unproved = self._proved.get(node), self._unproved.get(node)
+        if proved is None or unproved is None:
+            return proved or unproved or {}
+        if node not in self._counted:
+            self._counted[node] = _with_named(node, proved, unproved)
+        return self._counted[node]
+
+
+def _add(epochs: _Epochs, fact: ChainLink) -> None:
+    epoch = epochs.get(fact.epoch)
+    if epoch is None:
+        seen, received = Seen(fact.event_us, fact.event_us), Seen(fact.received_us, fact.received_us)
+        delay_us = fact.received_us - fact.event_us
+        epoch = epochs[fact.epoch] = Epoch(seen, received, -delay_us, delay_us)
+    epoch.add(fact)
+
+
+def _with_named(node: str, proved: _Epochs, unproved: _Epochs) -> _Epochs:
+    """The proved links, and the unproved ones whose hashes these name, directly or over others, at empty places."""
+    named: dict[str, set[tuple[int, bytes]]] = {}
+    for epoch in proved.values():
+        _name_heads(epoch.follows, named)
+    found: dict[str, _Epochs] = {}
+    waiting = {*unproved}
+    while waiting:
+        name = waiting.pop()
+        found[name] = {}
+        for fact in _named_links(node, name, proved.get(name), unproved[name], named.get(name, set())):
+            _add(found[name], fact)
+        if name in found[name]:
+            waiting |= _name_heads(found[name][name].follows, named) & unproved.keys()
+    counted = {**proved}
+    for name, epochs in found.items():
+        if epochs and name in proved:
+            for sequence in proved[name].links:
+                for link in proved[name].links_at(sequence):
+                    _add(epochs, _fact(node, name, proved[name], sequence, link))
+        counted.update(epochs)
+    return counted
+
+
+def _name_heads(heads: Collection[tuple[str, int, str]], named: dict[str, set[tuple[int, bytes]]]) -> set[str]:
+    """Add the heads to those named; returns the epochs of new ones."""
+    new: set[str] = set()
+    for epoch, sequence, payload_hash in heads:
+        head = sequence, hash_of(payload_hash) or b""
+        if head not in named.setdefault(epoch, set()):
+            named[epoch].add(head)
+            new.add(epoch)
+    return new
+
+
+def _named_links(
+    node: str, name: str, proved: Epoch | None, unproved: Epoch, heads: Collection[tuple[int, bytes]]
+) -> Iterator[ChainLink]:
+    by_sequence: dict[int, set[bytes]] = {}
+    for sequence, payload in heads:
+        by_sequence.setdefault(sequence, set()).add(payload)
+    last, before = -1, b""
+    """The link found last, and the hash that it names."""
+    for sequence in sorted(unproved.links, reverse=True):
+        if proved is not None and sequence in proved.links:
+            continue
+        expected = by_sequence.get(sequence, set()) | ({before} if last == sequence + 1 else set())
+        if proved is not None:
+            expected |= {link[_HASH : 2 * _HASH] for link in proved.links_at(sequence + 1)}
+        fitting = [link for link in unproved.links_at(sequence) if link[:_HASH] in {*expected, ERASED_HASH}]
+        if expected and fitting:
+            link = min(fitting)
+            last, before = sequence, link[_HASH : 2 * _HASH]
+            yield _fact(node, name, unproved, sequence, link)
+
+
+def _fact(node: str, name: str, epoch: Epoch, sequence: int, link: bytes) -> ChainLink:
+    """The fact that gave a link, as far as it matters for a record."""
+    payload_hash, previous_hash, rest = link[:_HASH], link[_HASH : 2 * _HASH], link[2 * _HASH :]
+    digest = rest[_TIME:-_TIME]
+    event_us, received_us = (int.from_bytes(each, signed=True) for each in (rest[:_TIME], rest[-_TIME:]))
+    statements = epoch.statements.get((sequence, digest), b"")
+    return ChainLink(node, name, sequence, digest, payload_hash, previous_hash, event_us, received_us, True, statements)
 
 
 def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
@@ -273,6 +385,6 @@ def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
     """Measured by arrival: the node's clock may be wrong."""
     if epoch.interval_us is None or epoch.is_over:
         return
-    if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:
+    if now_us - epoch.heard_us > _TIMES_INTERVAL * epoch.interval_us:
         words = f"nothing arrived since; it announced a heartbeat every {epoch.interval_us // 1_000_000:,} s"
-        yield Trouble("silence", name, words, epoch.received.last_us)
+        yield Trouble("silence", name, words, epoch.heard_us)

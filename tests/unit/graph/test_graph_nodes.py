@@ -269,3 +269,66 @@ def test_a_record_is_the_same_in_any_order_and_with_repetitions(chosen: set[int]
     generator.shuffle(shuffled)
 
     assert picture(nodes_of(shuffled)) == picture(nodes_of(links))
+
+
+THIEF = NodeKey.from_seed(NODE, bytes(31) + b"\1")
+"""A key that nobody trusts, in the node's name."""
+LATER_US = 2_000_000_000_000_000
+
+
+def unknown(events: list[Linked], received_us: int = LATER_US) -> list[ChainLink]:
+    """The links of events whose key was not trusted when they came."""
+    return [link_of(each.raw, received_us, "unknown-key") for each in events]
+
+
+def proved(events: list[Linked], received_us: int = LATER_US) -> list[ChainLink]:
+    return [link_of(each.raw, received_us) for each in events]
+
+
+def found(links: list[ChainLink], now_us: int = 10**16) -> list[tuple[str, str, int]]:
+    orders = [[*links], [*reversed(links)]]
+    ways = [[(*each[:2], each.events) for each in troubles(nodes_of(way).epochs[NODE], now_us)] for way in orders]
+    assert ways[0] == ways[1]
+    return ways[0]
+
+
+FORGED_END = in_place(json.loads(heartbeat(E1, 1, None, is_last=True).raw), Link(NODE, E1, 9, None), THIEF)
+FORGED_NEXT = record(E2, 1, follows=(Head(E1, 0, f"sha256:{'0' * 64}"),), key=THIEF)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        [FORGED_END],
+        FORGED_NEXT,
+        [in_place(event(), Link(NODE, E1, 1, None), THIEF)],
+        [in_place(event(), Link(NODE, "018e", 2**52, None, None, (), (f"sha256:{'0' * 64}",)), THIEF)],
+    ],
+)
+def test_nobody_else_ends_an_epoch_of_a_node_that_ever_proved_to_be_itself(forged: list[Linked]) -> None:
+    own = proved([heartbeat(E1, 0, None)])
+
+    assert found([*own, *unknown(forged, LATER_US + 10**15)], LATER_US + 10**15) == [("silence", E1, 0)]
+    assert nodes_of([*own, *unknown(forged)]).unproved(NODE) == 1
+
+
+def test_an_event_that_arrives_again_in_other_bytes_does_not_end_a_silence() -> None:
+    own = heartbeat(E1, 0, None)
+
+    again = link_of(_spaced(own).raw, LATER_US + 10**15)
+
+    assert found([*proved([own]), again], LATER_US + 10**15) == [("replay", E1, 1), ("silence", E1, 0)]
+
+
+def test_events_from_before_a_nodes_key_was_trusted_count_as_its_later_ones_name_them() -> None:
+    first, second = record(E1, 3), record(E2, 4, follows=(head(E1, record(E1, 3)),))
+
+    assert found([*unknown(first), *unknown(second[:2]), *proved(second[2:])]) == []
+    assert found([*unknown(first[:1]), *unknown(first[2:]), *unknown(second[:2]), *proved(second[2:])]) == [
+        ("hole", E1, 2)
+    ]
+
+
+def test_a_node_that_never_proved_to_be_itself_is_what_its_events_say() -> None:
+    assert found(unknown([heartbeat(E1, 0, None)])) == [("silence", E1, 0)]
+    assert found(unknown([heartbeat(E1, 0, None), heartbeat(E1, 2, None, is_last=True)])) == [("hole", E1, 1)]

@@ -26,7 +26,8 @@ class Node(TypedDict):
     """An edge machine, by what its signed events say; `lastReceivedAt` is by our clock, the other times by its own.
 
     `nodeId` is the machine's id: elsewhere it is that of a job, dataset or column, which `/nodes` knows nothing of.
-    `events` are those that stand in its epochs, `unproved` how many of them no key signed that was trusted then.
+    `events` are those that stand in its epochs. `unproved` counts those in its name that no key signed that was trusted
+    then: if any event was signed by such a key, they count only where such an event names their hash.
     `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last; a hash that was erased is empty.
     """
 

@@ -15,9 +15,11 @@ Epochs = Mapping[str, Epoch]
 async def nodes(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.Nodes:
     """A page of the nodes, by id."""
     await knowledge.read_nodes()
-    known = knowledge.graph.nodes.epochs
+    known, unproved = knowledge.graph.nodes.epochs, knowledge.graph.nodes.unproved
     page = islice(sorted(known), offset, offset + limit)
-    return shapes.Nodes(nodes=[_node(each, known[each], now_us) for each in page], totalCount=len(known))
+    return shapes.Nodes(
+        nodes=[_node(each, known[each], unproved(each), now_us) for each in page], totalCount=len(known)
+    )
 
 
 async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.NodeDetail:
@@ -33,7 +35,7 @@ async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> s
     found = [*troubles(epochs, now_us), *_missing_unsigned(knowledge, epochs)]
     newest = sorted(epochs.items(), key=lambda each: (each[1].seen.last_us, each[0]), reverse=True)
     return shapes.NodeDetail(
-        **_node(node_id, epochs, now_us),
+        **_node(node_id, epochs, knowledge.graph.nodes.unproved(node_id), now_us),
         ofEpochs=[_epoch(name, epoch) for name, epoch in newest[:limit]],
         listed=[_trouble(each) for each in found[:limit]],
         listedCount=len(found),
@@ -62,7 +64,7 @@ def _is_digest(text: str) -> bool:
     return prefix == "sha256" and len(digits) == 64 and all(digit in "0123456789abcdef" for digit in digits)
 
 
-def _node(node_id: str, epochs: Epochs, now_us: int) -> shapes.Node:
+def _node(node_id: str, epochs: Epochs, unproved: int, now_us: int) -> shapes.Node:
     newest_name, newest = max(epochs.items(), key=lambda each: (each[1].seen.last_us, each[0]))
     known = epochs.values()
     return shapes.Node(
@@ -71,7 +73,7 @@ def _node(node_id: str, epochs: Epochs, now_us: int) -> shapes.Node:
         lastSeen=iso(newest.seen.last_us),
         lastReceivedAt=iso(max(epoch.received.last_us for epoch in known)),
         events=sum(epoch.events for epoch in known),
-        unproved=sum(len(epoch.unproved) for epoch in known),
+        unproved=unproved,
         epochs=len(epochs),
         epoch=newest_name,
         lastSequence=newest.last,
