@@ -4,7 +4,7 @@ import gc
 import json
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import groupby
@@ -259,15 +259,15 @@ def _range(reader: Reader, begin: str, end: str | None) -> range:
         InvalidInputError: an end is neither a time nor an index in the log, or the ends are in the wrong order.
     """
     size = reader.size()
-    first = _index(reader, begin, size, "--from")
-    last = size if end is None else _index(reader, end, size, "--to")
+    first = _index(reader.first_received, begin, size, "--from")
+    last = size if end is None else _index(reader.end_received, end, size, "--to")
     if last < first:
         raise InvalidInputError(f"--to: expected no earlier than --from (entries {first} to {last})")
     return range(first, last)
 
 
-def _index(reader: Reader, when: str, size: int, option: str) -> int:
-    """The index in the log: as given, or that of the first entry at or after a time."""
+def _index(at_time: Callable[[int], int], when: str, size: int, option: str) -> int:
+    """The index in the log: as given, or that of a time, in microseconds since 1970."""
     expected = (
         f"expected a time like 2026-05-22T14:00:00Z, or an index from 0 to {size}: the log has {so_many(size, 'entry')}"
     )
@@ -279,7 +279,7 @@ def _index(reader: Reader, when: str, size: int, option: str) -> int:
         time = read_time(when)
     except ValueError as fault:
         raise InvalidInputError(f"{option}: {when!r} cannot be read; {expected}") from fault
-    return reader.first_received(microseconds(time))
+    return at_time(microseconds(time))
 
 
 @contextmanager

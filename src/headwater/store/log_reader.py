@@ -94,8 +94,23 @@ class LogReader(Bounded):
 
     def first_received(self, received_us: int) -> int:
         """The index of the first entry received at that time or later; the log's size if there is none."""
+        first = self._bisected(received_us)
+        earlier = self._value("SELECT min(idx) FROM log WHERE idx < ? AND received_us >= ?", (first, received_us))
+        return first if earlier is None else int(earlier)
+
+    def end_received(self, received_us: int) -> int:
+        """The index after the last entry received before that time; 0 if there is none.
+
+        This is `first_received`, unless the clock was set back: then entries from before and after a time alternate.
+        """
+        end = self._bisected(received_us)
+        later = self._value("SELECT max(idx) FROM log WHERE idx >= ? AND received_us < ?", (end, received_us))
+        return end if later is None else int(later) + 1
+
+    def _bisected(self, received_us: int) -> int:
+        """An index with a later entry than this time there, and an earlier one before it."""
         low, high = 0, self.size()
-        while low < high:  # the log is in the order in which entries came, but for a clock that was set back
+        while low < high:
             middle = (low + high) // 2
             middle_us = self._value("SELECT received_us FROM log WHERE idx = ?", (middle,))
             if middle_us is None:

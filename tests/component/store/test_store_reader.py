@@ -357,6 +357,19 @@ def test_the_first_entry_since_a_time_is_found_and_a_gap_there_is_reported(store
         store.first_received(2)
 
 
+def test_all_entries_of_a_time_are_found_although_the_clock_was_set_back(store: Store) -> None:
+    times_us = [1, 2, 7, 8, 3, 4, 5, 9]
+    store.add(
+        [
+            entry(event(run={"runId": str(number)}))._replace(received_us=time_us)
+            for number, time_us in enumerate(times_us)
+        ]
+    )
+
+    assert [store.first_received(time_us) for time_us in (0, 2, 3, 6, 8, 9, 10)] == [0, 1, 2, 2, 3, 7, 8]
+    assert [store.end_received(time_us) for time_us in (0, 2, 3, 6, 8, 9, 10)] == [0, 1, 2, 7, 7, 7, 8]
+
+
 def test_a_store_that_does_not_say_whose_facts_it_has_is_reported(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add([entry(event())])
