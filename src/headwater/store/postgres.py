@@ -14,6 +14,7 @@ import psycopg
 
 from headwater.errors import SetupError, UnavailableError
 from headwater.store.connection import Row
+from headwater.store.entries import Entry
 from headwater.store.migrations import missing_steps
 from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import database_address
@@ -28,6 +29,8 @@ _LOOK_EVERY_S: Final = 0.5
 """Polling interval, in case a notification was lost."""
 _LISTENS_WITHIN_S: Final = 5.0
 """Time-out for the command to listen for notifications."""
+_ERASES: Final = "erases"
+"""What an erasure claims instead of a log's key."""
 _ADVICE: Final = "start its server, create it with createdb, or correct its URL"
 
 
@@ -77,10 +80,26 @@ class PostgresStore(Store):
         """As in `Store`: claims the key by a session lock."""
         self._log_key = log_key
         if self._server.others_claim(log_key):
+            if self._server.is_claimed(_ERASES):
+                raise SetupError(f"a facet is being erased from the database ({self._address}): start again afterwards")
             raise SetupError(
                 f"another service on the database ({self._address}) signs the log's heads with a different key: "
                 "copy its HEADWATER_HOME/keys/log.key into this service's HEADWATER_HOME"
             )
+
+    def replace(self, log_index: int, raw: bytes, salt: bytes, entry: Entry) -> int:
+        """As in `Store`; a running service would go on to show what it read before.
+
+        Raises:
+            SetupError: a service uses the database.
+        """
+        try:
+            if self._server.others_claim(_ERASES):
+                raise SetupError(f"a service uses the database ({self._address}): stop it first")
+            return super().replace(log_index, raw, salt, entry)
+        finally:
+            with suppress(UnavailableError):
+                self._server.claim_no_longer(_ERASES)
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """As in `Store`."""
@@ -127,6 +146,8 @@ class PostgresStore(Store):
 
     def _why_not_go_on(self) -> str | None:
         if self._log_key is not None and self._server.others_claim(self._log_key):
+            if self._server.is_claimed(_ERASES):
+                return "a facet is being erased from the log"
             return "another service now signs this log with a different key; stop one of the two"
         [(shape,)] = self._server.rows("SELECT version FROM shape")
         try:

@@ -41,9 +41,13 @@ _CLAIMS: Final = 7_521_835
 _OTHERS: Final = """
 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
 WHERE locktype = 'advisory' AND datname = current_database() AND classid::bigint = ? AND objsubid = 2
-  AND objid::bigint <> (?::bigint & 4294967295)
+  AND pid <> pg_backend_pid() AND objid::bigint {} (?::bigint & 4294967295)
 """
 _MIGRATES_ALONE: Final = "SELECT pg_advisory_xact_lock(7521834)"
+
+
+def _mark(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], signed=True)
 
 
 class PostgresConnection:
@@ -197,10 +201,18 @@ class PostgresConnection:
 
     def others_claim(self, text: str) -> bool:
         """Claim a text for this session; returns whether another session claims another one."""
-        mark = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], signed=True)
-        self._run("SELECT pg_advisory_lock_shared(?, ?)", (_CLAIMS, mark))
-        [(others,)] = self._run(_OTHERS, (_CLAIMS, mark))
+        self._run("SELECT pg_advisory_lock_shared(?, ?)", (_CLAIMS, _mark(text)))
+        [(others,)] = self._run(_OTHERS.format("<>"), (_CLAIMS, _mark(text)))
         return bool(others)
+
+    def is_claimed(self, text: str) -> bool:
+        """Whether another session claims this text."""
+        [(others,)] = self._run(_OTHERS.format("="), (_CLAIMS, _mark(text)))
+        return bool(others)
+
+    def claim_no_longer(self, text: str) -> None:
+        """Take a claim of this session back."""
+        self._run("SELECT pg_advisory_unlock_shared(?, ?)", (_CLAIMS, _mark(text)))
 
     @contextmanager
     def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """What only the PostgreSQL store has: a server that may go away, and other processes on the same database."""
 
+import json
 import os
 import re
 import signal
@@ -22,12 +23,16 @@ from headwater.model.facts import Edit
 from headwater.store.connection import Row
 from headwater.store.copying import copy
 from headwater.store.entries import Stored, entry_of
+from headwater.store.erasing import Erasure, erase
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.postgres_connection import PostgresConnection
 from headwater.store.postgres_url import database_address
 from headwater.store.retiring import retire
-from tests.component.store.test_store import entry, event
+from headwater.store.store import Store
+from tests.component.store.test_store import RUN_IDS, entry, event
+from tests.support.app import event as app_event
+from tests.support.app import facet
 from tests.support.postgres import Cluster, running_cluster
 from tests.support.service import eventually
 
@@ -95,6 +100,40 @@ def test_two_services_that_sign_one_log_must_have_one_key(
     assert eventually(lambda: follows(one) and follows(other))
     with closing(PostgresStore(url)) as third, pytest.raises(SetupError):
         third.signs_with("lineage.example.org+00000000+AX")
+
+
+def test_nothing_is_erased_beside_a_running_service(
+    url: str, two_stores: tuple[PostgresStore, PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = two_stores
+    one.add([entry(json.dumps(app_event(run={"runId": RUN_IDS[0], "facets": {"n": facet(n=1)}})).encode())])
+    erasure = Erasure(0, "run.facets.n", "asked for", "ann", "1", 7)
+    other.signs_with("lineage.example.org+f0a1b2c3+AX")
+
+    with pytest.raises(SetupError, match=r"a service uses the database .*: stop it first"):
+        erase(one, erasure)
+
+    other.close()
+    with closing(PostgresStore(url)) as third:  # a refused erasure is in nobody's way
+        third.signs_with("lineage.example.org+f0a1b2c3+AX")
+    _await_end_of_sessions(url)  # the server notices a closed session a moment later
+    monkeypatch.setattr(Store, "replace", lambda *_: _starting_is_refused(url))
+    assert erase(one, erasure)[1] == 1
+    monkeypatch.undo()
+    _await_end_of_sessions(url)
+    assert erase(one, erasure)[1] == 1
+
+
+def _await_end_of_sessions(url: str) -> None:
+    claims = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7521835"
+    with psycopg.connect(url) as db:
+        assert eventually(lambda: db.execute(claims).fetchone() == (0,))
+
+
+def _starting_is_refused(url: str) -> int:
+    with closing(PostgresStore(url)) as service, pytest.raises(SetupError, match="a facet is being erased"):
+        service.signs_with("lineage.example.org+f0a1b2c3+AX")
+    return 1
 
 
 def test_the_log_of_two_writers_has_no_holes_and_each_event_once(
