@@ -1,13 +1,15 @@
 """One-time tokens with which a service's operator admits a machine to its key directory.
 
 Only the SHA-256 of a token is stored, as the name of a file that is deleted on use: the file system lets only one
-caller do that. A token has 256 random bits, so its hash needs no salt.
+caller do that. If what it was used for may not have been stored, the token is given back with the digest of that, and
+counts as used once that is in the log. A token has 256 random bits, so its hash needs no salt.
 """
 
 import hashlib
 import json
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,7 @@ from headwater.errors import SetupError, UntrustedEventError
 from headwater.model.words import ELSEWHERE
 
 _BYTES: Final = 32
+_IN_USE: Final = ".used"
 
 
 def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
@@ -50,17 +53,37 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
     return node_id
 
 
+def unsure_of(directory: Path, token: str) -> bytes | None:
+    """The digest of the log entry that a valid token was used for before, if it may not have been stored."""
+    stored = json.loads((directory / _name(token)).read_text())
+    return bytes.fromhex(stored["unsureOf"]) if "unsureOf" in stored else None
+
+
 def use(directory: Path, token: str) -> str:
-    """Consume a token. Returns its hash, which may be logged.
+    """Consume a token until it is given back. Returns its hash, which may be logged.
 
     Raises:
         UntrustedEventError: it has been used in the meantime.
     """
+    name = _name(token)
     try:
-        (directory / _name(token)).unlink()
+        (directory / name).rename(directory / f"{name}{_IN_USE}")
     except FileNotFoundError:
         raise UntrustedEventError("token: already used") from None
-    return _name(token)
+    return name
+
+
+def give_back(directory: Path, name: str, entry_digest: bytes) -> None:
+    """Let a token be used again, unless the log entry with this digest was stored after all."""
+    in_use = directory / f"{name}{_IN_USE}"
+    with suppress(OSError, ValueError):  # then it stays used
+        in_use.write_text(json.dumps({**json.loads(in_use.read_text()), "unsureOf": entry_digest.hex()}))
+        in_use.rename(directory / name)
+
+
+def forget(directory: Path, name: str) -> None:
+    """Delete a token that was used and not given back."""
+    (directory / f"{name}{_IN_USE}").unlink(missing_ok=True)
 
 
 def _name(token: str) -> str:

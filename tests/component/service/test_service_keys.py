@@ -3,10 +3,11 @@
 import json
 import uuid
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -14,11 +15,13 @@ from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Policy
+from headwater.errors import UnavailableError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, read_jwks
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
+from headwater.store.entries import Entry, Stored
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import START_US, Response, event, get, serving
 from tests.support.callers import caller, operator
@@ -80,6 +83,39 @@ def test_a_token_can_be_used_once(client: TestClient, tokens: Path) -> None:
 
     assert (first.status_code, second.status_code) == (201, 403)
     assert second.json()["message"].startswith("token: unknown or already used")
+
+
+class FailingStore(SqliteStore):
+    """A store that fails once, before or after it has stored something."""
+
+    fails: Literal["before", "after", "no longer"]
+
+    def add(self, entries: Sequence[Entry]) -> Sequence[Stored]:
+        fails, self.fails = self.fails, "no longer"
+        if fails != "before":
+            stored = super().add(entries)
+        if fails != "no longer":
+            raise UnavailableError("the event could not be stored, try again: disk full")
+        return stored
+
+
+@pytest.mark.parametrize(("fails", "again"), [("before", 201), ("after", 403)])
+def test_a_token_is_used_up_only_if_the_statement_was_stored(
+    tmp_path: Path, tokens: Path, fails: Literal["before", "after"], again: int
+) -> None:
+    once = token(tokens)
+    with (
+        closing(FailingStore(tmp_path / "headwater.db")) as store,
+        serving(store, require_signed=True, tokens=tokens) as client,
+    ):
+        store.fails = fails
+
+        failed = enrol(client, KEY, once)
+
+        assert failed.status_code == 503
+        assert enrol(client, STRANGER, once).status_code == again
+        assert enrol(client, STRANGER, once).status_code == 403
+    assert [*tokens.iterdir()] == []
 
 
 def test_only_the_hash_of_a_token_is_on_disk(tokens: Path) -> None:

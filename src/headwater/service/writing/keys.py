@@ -64,12 +64,20 @@ async def change(
     known = standing(service.knowledge.graph.edits.all_of(KEY), configured)
     used = None
     if _checked(statement, signed, known, body.token, now_us):
-        used = _used_token(token_directory, body.token, statement, now_us, known)
+        used = _used_token(service, token_directory, body.token, statement, known)
     value = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
     item = EditItem((KEY, statement.key_id), what, value)
     entry = edit_entry(service.new_id(), now_us, next(iter(body.signatures), None), [item])
-    await service.intake.edit(entry, is_proved=True)
+    try:
+        await service.intake.edit(entry, is_proved=True)
+    except Exception:
+        if used is not None and token_directory is not None:
+            tokens.give_back(token_directory, used, entry.stamp.digest)
+        raise
+    finally:
+        if used is not None and token_directory is not None:
+            tokens.forget(token_directory, used)
 
 
 def keys(edits: Edits, configured: Configured) -> shapes.Keys:
@@ -160,15 +168,20 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Standing, t
     return False
 
 
-def _used_token(folder: Path | None, token: str | None, statement: Statement, now_us: int, known: Standing) -> str:
+def _used_token(service: Service, folder: Path | None, token: str | None, statement: Statement, known: Standing) -> str:
     if token is None or folder is None:
         raise UntrustedEventError("token: missing; make one with `headwater key token` where the service runs")
-    bound = tokens.bound_node(folder, token, now_us)
+    bound = tokens.bound_node(folder, token, service.now_us())
     if bound is not None and bound != node_of(statement.key_id):
         raise UntrustedEventError("token: made for another node")
     if bound is None:
         _refuse_more_trust(statement, known)
-    return tokens.use(folder, token)
+    unsure_of = tokens.unsure_of(folder, token)
+    used = tokens.use(folder, token)
+    if unsure_of is not None and service.knowledge.store.known_digests([unsure_of]):
+        tokens.forget(folder, used)
+        raise UntrustedEventError("token: already used")
+    return used
 
 
 def _refuse_more_trust(statement: Statement, known: Standing) -> None:
