@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model import strict_json
-from headwater.signing.keys import unpadded_base64url
+from headwater.signing.keys import HASHED, key_hash, unpadded_base64url
 
 
 def write_jwks(keys: Mapping[str, Ed25519PublicKey], revoked_from: Mapping[str, str] | None = None) -> str:
@@ -34,8 +34,12 @@ def write_jwks(keys: Mapping[str, Ed25519PublicKey], revoked_from: Mapping[str, 
 def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
     """Read the Ed25519 keys of a set, mapped from their `kid`; keys of other kinds are skipped.
 
+    A `kid` may be any text, as other tools choose it; but if it has a hash as our key ids do, it must be this key's: an
+    audit takes no other for the key of that id.
+
     Raises:
-        InvalidInputError: no key set, an Ed25519 key without a `kid` or with a bad `x`, or two keys of one `kid`.
+        InvalidInputError: no key set, an Ed25519 key without a `kid` or with a bad `x`, two keys of one `kid`, or one
+            whose `kid` has the hash of another.
     """
     keys: dict[str, Ed25519PublicKey] = {}
     for index, member in enumerate(_members(text)):
@@ -46,7 +50,9 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
             raise InvalidInputError(f"keys.{index}.kid: expected the key id, a string")
         if key_id in keys:
             raise InvalidInputError(f"keys.{index}.kid: is in the set twice")
-        keys[key_id] = public_key(member.get("x"), f"keys.{index}.x")
+        key = keys[key_id] = public_key(member.get("x"), f"keys.{index}.x")
+        if key_id.partition(HASHED)[2] not in ("", key_hash(key)):
+            raise InvalidInputError(f"keys.{index}.kid: has the hash of another key than x")
     return keys
 
 

@@ -3,8 +3,12 @@
 import hashlib
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+HASHED: Final = "#sha256:"
+"""Stands before the hash in a key id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,12 @@ class NodeKey:
 
 def key_id(node_id: str, public_key: Ed25519PublicKey) -> str:
     """Name a node's key: `node:<node id>#sha256:<unpadded base64url of the SHA-256 of the raw public key>`."""
-    return f"node:{node_id}#sha256:{unpadded_base64url(hashlib.sha256(public_key.public_bytes_raw()).digest())}"
+    return f"node:{node_id}{HASHED}{key_hash(public_key)}"
+
+
+def key_hash(public_key: Ed25519PublicKey) -> str:
+    """The hash of a public key in its key id."""
+    return unpadded_base64url(hashlib.sha256(public_key.public_bytes_raw()).digest())
 
 
 def unpadded_base64url(data: bytes) -> str:

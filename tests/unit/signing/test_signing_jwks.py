@@ -72,6 +72,7 @@ def test_a_key_set_can_be_empty() -> None:
         ({"keys": [RFC_8037_A2]}, "keys.0.kid: expected the key id"),
         ({"keys": [{**RFC_8037_A2, "kid": 1}]}, "keys.0.kid: expected the key id"),
         ({"keys": [{**RFC_8037_A2, "kid": "k"}] * 2}, "keys.1.kid: is in the set twice"),
+        ({"keys": [{**RFC_8037_A2, "kid": ONE.key_id}]}, "keys.0.kid: has the hash of another key"),
         ({"keys": [{**RFC_8037_A2, "kid": "k", "x": None}]}, "keys.0.x: expected 32 bytes"),
         ({"keys": [{**RFC_8037_A2, "kid": "k", "x": "AAAA"}]}, "keys.0.x: expected 32 bytes"),
         ({"keys": [{**RFC_8037_A2, "kid": "k", "x": RFC_8037_A2["x"] + "="}]}, "keys.0.x: expected 32 bytes"),
