@@ -332,3 +332,62 @@ def test_events_from_before_a_nodes_key_was_trusted_count_as_its_later_ones_name
 def test_a_node_that_never_proved_to_be_itself_is_what_its_events_say() -> None:
     assert found(unknown([heartbeat(E1, 0, None)])) == [("silence", E1, 0)]
     assert found(unknown([heartbeat(E1, 0, None), heartbeat(E1, 2, None, is_last=True)])) == [("hole", E1, 1)]
+
+
+MIXED = [link_of(each.raw, number, "ok" if number % 3 else "unknown-key") for number, each in enumerate(LOG)] + unknown(
+    [FORGED_END, *FORGED_NEXT, *record(E1, 4), *record(E2, 2, follows=(head(E1, RECORD),), key=THIEF)]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.integers(0, len(MIXED) - 1)), st.integers(), st.integers(0, len(MIXED)))
+def test_which_links_count_is_the_same_in_any_order(chosen: set[int], seed: int, asked_after: int) -> None:
+    links = [MIXED[number] for number in sorted(chosen)]
+    shuffled = [*links, *links[:3]]
+    random.Random(seed).shuffle(shuffled)  # noqa: S311  a test's order, not a secret
+
+    nodes = nodes_of(shuffled[:asked_after])
+    picture(nodes)
+    for each in shuffled[asked_after:]:
+        nodes.add(each)
+
+    assert picture(nodes) == picture(nodes_of(links))
+    assert counted(nodes) == expected_to_count(links)
+
+
+def counted(nodes: Nodes) -> set[tuple[str, int, bytes]]:
+    """Each event that counts: its epoch, sequence and digest."""
+    return {
+        (name, sequence, link[72:104])
+        for epochs in nodes.epochs.values()
+        for name, epoch in epochs.items()
+        for sequence in epoch.links
+        for link in epoch.links_at(sequence)
+    }
+
+
+def expected_to_count(links: list[ChainLink]) -> set[tuple[str, int, bytes]]:
+    """The same by a plain search: whatever those that count name, until nothing is added."""
+    counting = {each for each in links if each.is_proved} or {*links}
+    before = 0
+    while before < len(counting):
+        before = len(counting)
+        filled = {(each.epoch, each.sequence) for each in counting}
+        named = {(each.epoch, each.sequence - 1, each.previous_hash) for each in counting}
+        for each in counting:
+            statements = json.loads(each.statements or b"{}")
+            for epoch, sequence, payload_hash in statements.get("follows", ()):
+                named.add((epoch, sequence, bytes.fromhex(payload_hash.removeprefix("sha256:"))))
+        places = {(epoch, sequence) for epoch, sequence, _ in named}
+        fitting: dict[tuple[str, int], list[ChainLink]] = {}
+        for each in links:
+            place = (each.epoch, each.sequence)
+            is_named = (*place, each.payload_hash) in named or (each.payload_hash == bytes(32) and place in places)
+            if is_named and place not in filled:
+                fitting.setdefault(place, []).append(each)
+        counting |= {min(some, key=_order) for some in fitting.values()}
+    return {(each.epoch, each.sequence, each.digest) for each in counting}
+
+
+def _order(link: ChainLink) -> tuple[bytes, bytes, int, bytes, int]:
+    return link.payload_hash, link.previous_hash.rjust(32, b"\0"), link.event_us, link.digest, link.received_us
