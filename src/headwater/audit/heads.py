@@ -3,6 +3,10 @@
 An emitter keeps the receipt of what it sent, and names its checkpoint (`lastCheckpoint`) in what it signs from then on.
 So whoever drops an entry and rewrites the log, checkpoints included, is contradicted by later events, whose signatures
 they cannot forge.
+
+An emitter does not know the log's key, so whoever stands between it and the service can hand it a forged receipt. That
+looks the same here: the checkpoint is named without its signature. It stays a finding, or a service could hand out
+badly signed receipts and rewrite its log later; the node's saved receipt, which has the signature, decides.
 """
 
 from base64 import b64encode
@@ -38,6 +42,7 @@ class _Event(msgspec.Struct):
     run: _Run
 
 
+_WHY: Final = "the log was rewritten since, unless somebody forged the node's receipt on its way"
 _read: Final = msgspec.json.Decoder(_Event).decode
 
 
@@ -71,13 +76,11 @@ class NamedHeads:
         for named, by in ours.items():
             if named.size > by.entry:
                 came = f"when that arrived, the log had {by.entry:,}"
-                report.find("head", by.entry, f"{_claim(named, by)}, and {came}: the log was rewritten since")
+                report.find("head", by.entry, f"{_claim(named, by)}, and {came}: {_WHY}")
             elif named.size not in heads:
                 counts["unknown"] += 1
             elif named.root_hash != b64encode(heads[named.size]).decode():
-                report.find(
-                    "head", by.entry, f"{_claim(named, by)} that is not this log's: the log was rewritten since"
-                )
+                report.find("head", by.entry, f"{_claim(named, by)} that is not this log's: {_WHY}")
             else:
                 counts["good"] += 1
         if counts["good"] and not report.found["head"]:
