@@ -58,6 +58,8 @@ class Epoch:
     again: dict[int, set[bytes]] = field(default_factory=dict)
     """Further events at the same sequence."""
     last: int = -1
+    added: int = field(default=0, compare=False)
+    """How many links were added, including those that it had."""
     statements: dict[tuple[int, bytes], bytes] = field(default_factory=dict)
     """By sequence and event digest, what `follows`, `dropped` and so on are made of, as in `ChainLink`."""
     interval_us: int | None = None
@@ -113,6 +115,7 @@ class Epoch:
 
     def add(self, fact: ChainLink) -> None:
         """Add one link; idempotent."""
+        self.added += 1
         if not self.seen.first_us <= fact.event_us <= self.seen.last_us:
             self.seen = self.seen.union(Seen(fact.event_us, fact.event_us))
         if not self.received.first_us <= fact.received_us <= self.received.last_us:
@@ -178,6 +181,7 @@ class Nodes:
         self._unproved: dict[str, _Epochs] = {}
         self._counted: dict[str, _Epochs] = {}
         """The epochs of nodes with both; absent if links came since."""
+        self._completed: dict[str, dict[str, _Completed]] = {}
 
     @property
     def epochs(self) -> Mapping[str, Mapping[str, Epoch]]:
@@ -203,7 +207,7 @@ class Nodes:
         if proved is None or unproved is None:
             return proved or unproved or {}
         if node not in self._counted:
-            self._counted[node] = _with_named(node, proved, unproved)
+            self._counted[node] = _with_named(node, proved, unproved, self._completed.setdefault(node, {}))
         return self._counted[node]
 
 
@@ -216,28 +220,48 @@ def _add(epochs: _Epochs, fact: ChainLink) -> None:
     epoch.add(fact)
 
 
-def _with_named(node: str, proved: _Epochs, unproved: _Epochs) -> _Epochs:
-    """The proved links, and the unproved ones whose hashes these name, directly or over others, at empty places."""
+class _Completed(NamedTuple):
+    """An epoch with the unproved links that count in it; none if no unproved link does."""
+
+    inputs: tuple[int, int, frozenset[tuple[int, bytes]]]
+    """What it was made of: the number of links added, proved and unproved, and the heads that others name."""
+    epoch: Epoch | None
+
+
+def _with_named(node: str, proved: _Epochs, unproved: _Epochs, known: dict[str, _Completed]) -> _Epochs:
+    """The proved links, and the unproved ones whose hashes these name, directly or over others, at empty places.
+
+    `known` is what was found before, and is updated: epochs that are over do not change any more.
+    """
     named: dict[str, set[tuple[int, bytes]]] = {}
     for epoch in proved.values():
         _name_heads(epoch.follows, named)
-    found: dict[str, _Epochs] = {}
+    counted = {**proved}
     waiting = {*unproved}
     while waiting:
         name = waiting.pop()
-        found[name] = {}
-        for fact in _named_links(node, name, proved.get(name), unproved[name], named.get(name, set())):
-            _add(found[name], fact)
-        if name in found[name]:
-            waiting |= _name_heads(found[name][name].follows, named) & unproved.keys()
-    counted = {**proved}
-    for name, epochs in found.items():
-        if epochs and name in proved:
-            for sequence in proved[name].links:
-                for link in proved[name].links_at(sequence):
-                    _add(epochs, _fact(node, name, proved[name], sequence, link))
-        counted.update(epochs)
+        ours, heads = proved.get(name), frozenset(named.get(name, ()))
+        inputs = 0 if ours is None else ours.added, unproved[name].added, heads
+        if name not in known or known[name].inputs != inputs:
+            known[name] = _Completed(inputs, _completed(node, name, ours, unproved[name], heads))
+        completed = known[name].epoch
+        if completed is not None:
+            counted[name] = completed
+            waiting |= _name_heads(completed.follows, named) & unproved.keys()
     return counted
+
+
+def _completed(
+    node: str, name: str, proved: Epoch | None, unproved: Epoch, heads: Collection[tuple[int, bytes]]
+) -> Epoch | None:
+    found: _Epochs = {}
+    for fact in _named_links(node, name, proved, unproved, heads):
+        _add(found, fact)
+    if proved is not None and found:
+        for sequence in proved.links:
+            for link in proved.links_at(sequence):
+                _add(found, _fact(node, name, proved, sequence, link))
+    return found.get(name)
 
 
 def _name_heads(heads: Collection[tuple[str, int, str]], named: dict[str, set[tuple[int, bytes]]]) -> set[str]:
