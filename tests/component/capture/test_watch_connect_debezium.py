@@ -93,7 +93,7 @@ def test_a_topic_of_debezium_is_made_from_its_table_column_by_column(
     }
     with running(tmp_path) as service, watching(tmp_path, service, connect) as watch:
         for name, settings in (("envelopes", ENVELOPES), ("rows", ROWS), ("merged", MERGED)):
-            own = {"slot.name": name, "publication.name": name}  # else each would create the same, and fail if another did
+            own = {"slot.name": name, "publication.name": name}  # several that create the same one would fail
             config = {**settings, **own, "database.port": str(database.port), "tasks.max": "1"}
             answer = httpx.put(f"{connect.address('connect')}/connectors/{name}/config", json=config, timeout=60)
             assert answer.is_success, answer.text

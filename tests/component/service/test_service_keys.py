@@ -90,7 +90,7 @@ class FailingStore(SqliteStore):
 
     fails: Literal["before", "after", "no longer"]
 
-    def add(self, entries: Sequence[Entry]) -> Sequence[Stored]:
+    def add(self, entries: Sequence[Entry]) -> list[Stored]:
         fails, self.fails = self.fails, "no longer"
         if fails != "before":
             stored = super().add(entries)

@@ -30,9 +30,10 @@ from headwater.store.postgres_connection import PostgresConnection
 from headwater.store.postgres_url import database_address
 from headwater.store.retiring import retire
 from headwater.store.store import Store
-from tests.component.store.test_store import RUN_IDS, entry, event
+from tests.component.store.test_store import entry, event
 from tests.support.app import event as app_event
 from tests.support.app import facet
+from tests.support.logs import RUN_IDS
 from tests.support.postgres import Cluster, running_cluster
 from tests.support.service import eventually
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -285,7 +285,7 @@ def proved(events: list[Linked], received_us: int = LATER_US) -> list[ChainLink]
     return [link_of(each.raw, received_us) for each in events]
 
 
-def found(links: list[ChainLink], now_us: int = 10**16) -> list[tuple[str, str, int]]:
+def found(links: list[ChainLink], now_us: int = 10**16) -> Sequence[tuple[str, str, int]]:
     orders = [[*links], [*reversed(links)]]
     ways = [[(*each[:2], each.events) for each in troubles(nodes_of(way).epochs[NODE], now_us)] for way in orders]
     assert ways[0] == ways[1]
