@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TextIO
@@ -44,7 +45,8 @@ class Program:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send it a signal, and wait; returns its exit status."""
         assert self._process is not None
-        os.kill(self.pid, number)
+        with suppress(ProcessLookupError):  # it ended by itself
+            os.kill(self.pid, number)
         self._process.join(120)
         status = self._process.exitcode
         assert status is not None, f"it is still running after {number.name}"
