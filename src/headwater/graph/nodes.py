@@ -179,14 +179,12 @@ class Nodes:
     def __init__(self) -> None:
         self._proved: dict[str, _Epochs] = {}
         self._unproved: dict[str, _Epochs] = {}
-        self._counted: dict[str, _Epochs] = {}
-        """The epochs of nodes with both; absent if links came since."""
         self._completed: dict[str, dict[str, _Completed]] = {}
 
     @property
     def epochs(self) -> Mapping[str, Mapping[str, Epoch]]:
         """The epochs that count: of a node that ever proved to be itself, as in the module's docstring."""
-        return {node: self._epochs_of(node) for node in {**self._unproved, **self._proved}}
+        return {node: self.epochs_of(node) for node in {**self._unproved, **self._proved}}
 
     def is_proved(self, node: str) -> bool:
         """Whether a trusted key signed any event of the node."""
@@ -200,15 +198,13 @@ class Nodes:
     def add(self, fact: ChainLink) -> None:
         """Add one link."""
         _add((self._proved if fact.is_proved else self._unproved).setdefault(fact.node, {}), fact)
-        self._counted.pop(fact.node, None)
 
-    def _epochs_of(self, node: str) -> _Epochs:
+    def epochs_of(self, node: str) -> Mapping[str, Epoch]:
+        """The epochs of one node, as in `epochs`; none if nothing is known of it."""
         proved, unproved = self._proved.get(node), self._unproved.get(node)
         if proved is None or unproved is None:
             return proved or unproved or {}
-        if node not in self._counted:
-            self._counted[node] = _with_named(node, proved, unproved, self._completed.setdefault(node, {}))
-        return self._counted[node]
+        return _with_named(node, proved, unproved, self._completed.setdefault(node, {}))
 
 
 def _add(epochs: _Epochs, fact: ChainLink) -> None:
@@ -409,6 +405,7 @@ def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
     """Measured by arrival: the node's clock may be wrong."""
     if epoch.interval_us is None or epoch.is_over:
         return
-    if now_us - epoch.heard_us > _TIMES_INTERVAL * epoch.interval_us:
+    heard_us = epoch.heard_us
+    if now_us - heard_us > _TIMES_INTERVAL * epoch.interval_us:
         words = f"nothing arrived since; it announced a heartbeat every {epoch.interval_us // 1_000_000:,} s"
-        yield Trouble("silence", name, words, epoch.heard_us)
+        yield Trouble("silence", name, words, heard_us)

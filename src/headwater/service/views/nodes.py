@@ -29,8 +29,8 @@ async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> s
         NotFoundError: no signed event named it.
     """
     await knowledge.read_nodes()
-    epochs = knowledge.graph.nodes.epochs.get(node_id)
-    if epochs is None:
+    epochs = knowledge.graph.nodes.epochs_of(node_id)
+    if not epochs:
         raise NotFoundError(f"Node '{node_id}' not found.")
     found = [*troubles(epochs, now_us), *_missing_unsigned(knowledge, epochs)]
     newest = sorted(epochs.items(), key=lambda each: (each[1].seen.last_us, each[0]), reverse=True)
