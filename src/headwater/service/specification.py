@@ -5,9 +5,11 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
+from pydantic import TypeAdapter
 
 from headwater.service.gate.rules import OPEN, RULES
 from headwater.service.http.paths import API
+from headwater.service.shapes.marquez import Failure
 
 Json = dict[str, Any]
 
@@ -20,7 +22,7 @@ _SCHEMES: Final = {
         "is off, as on loopback by default.",
     }
 }
-_FAILURE: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+_FAILURE: Final = {"application/json": {"schema": {"$ref": f"#/components/schemas/{Failure.__name__}"}}}
 _WRONG: Final = "A query parameter is unknown or invalid."
 _UNKNOWN: Final = "Not authenticated: the key or token is missing, unknown, revoked or expired."
 _FORBIDDEN: Final = "Not permitted; the message names the required role and scope."
@@ -44,10 +46,10 @@ def _with_access(page: Json) -> Json:
         _describe_wrong_parameters(route, operation["responses"])
         if route not in OPEN:
             _close(operation, may_be_forbidden=RULES[route].action is not None)
-    components = page["components"]
+    shapes = {**page["components"]["schemas"], Failure.__name__: TypeAdapter(Failure).json_schema()}
     for shape in _SHAPES_OF_FASTAPI:
-        components["schemas"].pop(shape, None)
-    return {**page, "components": {**components, "securitySchemes": _SCHEMES}}
+        shapes.pop(shape, None)
+    return {**page, "components": {"schemas": dict(sorted(shapes.items())), "securitySchemes": _SCHEMES}}
 
 
 def _operations(page: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
@@ -80,3 +82,5 @@ def _describe_wrong_parameters(route: str, responses: Json) -> None:
         schema = response.get("content", {}).get("application/json", {}).get("schema", {})
         if schema.get("$ref") == _OF_FASTAPI:
             del responses[status]
+        elif int(status) >= HTTPStatus.BAD_REQUEST.value:
+            response.setdefault("content", _FAILURE)

@@ -23,20 +23,16 @@ from headwater.service.ingest.recording import WhyNot
 from headwater.service.request.access import Service, service_of
 from headwater.service.shapes.batch import BatchAnswer
 from headwater.service.shapes.log import Received
-from headwater.service.shapes.marquez import Failure
 
 router = APIRouter()
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Failure, "description": "Not JSON; the message gives the position."},
-    403: {"model": Failure, "description": "The service takes only events that are signed by a trusted key."},
-    413: {"model": Failure, "description": "The body is too large."},
-    415: {"model": Failure, "description": "The content encoding is not supported."},
-    422: {"model": Failure, "description": "Not an event; the message gives the path of the first bad field."},
-    503: {
-        "model": Failure,
-        "description": "It could not be stored now; the header Retry-After says when to try again.",
-    },
+    400: {"description": "Not JSON; the message gives the position."},
+    403: {"description": "The service takes only events that are signed by a trusted key."},
+    413: {"description": "The body is too large."},
+    415: {"description": "The content encoding is not supported."},
+    422: {"description": "Not an event; the message gives the path of the first bad field."},
+    503: {"description": "It could not be stored now; the header Retry-After says when to try again."},
 }
 _PATH: Final = f"{API}/lineage"
 _RECEIPT: Final = "receipt"
