@@ -107,7 +107,7 @@ wheel: setup  ## build the wheel for a server, into build/dist/
 	@scripts/build-wheel build/dist && ls build/dist/*
 
 test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp build/spark-classes.jsa  ## run every test
-	$(VENV)/python -m pytest -n 3  # engines in one process, everything else in the others, which often wait
+	$(VENV)/python -m pytest -n 4  # Spark in one process, the other engines in another: tests wait for them more than they compute
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/signing-transport/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test

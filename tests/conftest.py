@@ -25,27 +25,32 @@ os.environ.setdefault(
     "SPARK_SUBMIT_OPTS", f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile={_CLASSES} -Xlog:disable"
 )
 
-_ROOMS = ("capture", "lab", "pipeline", "sparkplan")
-_WITH_ENGINES = tuple(f"tests/{part}" for part in ("e2e", *(f"component/{room}" for room in _ROOMS)))
-"""Tests that start Spark, Kafka, Connect or a browser."""
+_ENGINES = {
+    "spark": tuple(f"tests/component/{room}/" for room in ("capture_spark", "pipeline", "sparkplan")),
+    "streams": ("tests/component/capture/", "tests/component/lab/", "tests/e2e/"),
+}
+"""Tests that share Spark, or Kafka, Connect and Flink; those that start a browser are among the latter."""
 _APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service", "two_services", "wheel"))
 """Those of them that start their own engines, shared with no other test."""
 
 
-def _shares_engines(nodeid: str) -> bool:
-    return nodeid.startswith(_WITH_ENGINES) and not nodeid.startswith(_APART)
+def _engines(nodeid: str) -> str | None:
+    """The engines that a test shares."""
+    if nodeid.startswith(_APART):
+        return None
+    return next((engines for engines, tests in _ENGINES.items() if nodeid.startswith(tests)), None)
 
 
 class _EnginesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     """Gives all tests that share engines to one process, which starts each once; distributes the others by file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "engines" if _shares_engines(nodeid) else nodeid.partition("::")[0]
+        return _engines(nodeid) or nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Called if tests run in several processes (`-n 2`)."""
+    """Called if tests run in several processes (`-n 4`)."""
     config.option.loadscopereorder = False
     return _EnginesTogether(config, log)
 
@@ -53,7 +58,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no process waits for it at the end."""
-    items.sort(key=lambda item: (not _shares_engines(item.nodeid), not item.nodeid.startswith(_APART)))
+    items.sort(key=lambda item: (_engines(item.nodeid) is None, not item.nodeid.startswith(_APART)))
 
 
 @pytest.fixture(scope="session")
