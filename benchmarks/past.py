@@ -1,11 +1,14 @@
 """The cost of a read as of a past time: the first one, and each one after it, compared with the same current read.
 
-    .venv/bin/python benchmarks/past.py [--datasets 10000] [--homes FOLDER] [--events 8000] [--started-anew]
+    .venv/bin/python benchmarks/past.py [--datasets 10000] [--homes FOLDER] [--events 8000] [--stream 20000]
+        [--started-anew]
 
 First over a graph of many datasets (see reads.py, which fills the home), with the reads that have a required speed
 there. Then over a service that received events of about 10 kB from the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), with small reads too. Each first read is of another time in the
-last tenth of the log; later reads are `asOf` the time just before the last event, so the answers have equal size.
+last tenth of the log; later reads are `asOf` the time just before the last event, so the answers have equal size. At
+last over a stream, one run of many events, each with another version of the table that it writes: after a start, the
+very first read of a time within it reads all of its events.
 """
 
 import argparse
@@ -13,6 +16,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
@@ -48,8 +52,12 @@ READS_OF_PARTS: Final[Mapping[str, Sequence[str]]] = {
     "hub": ("lineage?{source}&depth=2",),
 }
 """By part of the large graph."""
+READS_OF_STREAM: Final = ("lineage?{node}&depth=20", "root-cause?{node}", "{dataset}", "{job}", "summary")
 TIMES_EACH: Final = 60
 SETTLED_S: Final = 60.0
+_AT_ONCE: Final = 500
+_PRODUCER: Final = "https://example.org/stream"
+_STREAM_BEGAN: Final = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 class Subject(NamedTuple):
@@ -80,6 +88,7 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=10_000, help="of the large graph; 0: skip it (default 10000)")
     parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
     parser.add_argument("--events", type=int, default=8000, help="in the small log (default 8000)")
+    parser.add_argument("--stream", type=int, default=20_000, help="events of the stream; 0: skip it (default 20000)")
     parser.add_argument("--started-anew", action="store_true", help="restart the service before reading the small log")
     options = parser.parse_args()
     print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'max':>9}{'again p50':>11}{'ratio':>7}")
@@ -87,6 +96,8 @@ def main() -> None:
         for compared in of_large_graph(options.homes or Path(folder), options.datasets) if options.datasets else ():
             print(compared.line(), flush=True)
         _read_small(Path(folder) / "small", options.events, is_restarted=options.started_anew)
+        if options.stream:
+            _read_stream(Path(folder) / "stream", options.stream)
 
 
 def of_large_graph(homes: Path, datasets: int) -> Iterator[Compared]:
@@ -116,6 +127,54 @@ def _read_small(home: Path, count: int, *, is_restarted: bool) -> None:
                 print(compared.line(), flush=True)
             took = latency(client, [f"summary?logSize={count - 1}"])["max_ms"] / 1000
         print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
+
+
+def _read_stream(home: Path, count: int) -> None:
+    """Times within one run of this many events; the service is started anew before the first of them."""
+    events = [_event_of_stream(number) for number in range(count)]
+    with served(home) as service, _client(service) as client:
+        for begin in range(0, count, _AT_ONCE):
+            client.post("lineage/batch", json=events[begin : begin + _AT_ONCE]).raise_for_status()
+    with served(home) as service:
+        service.settle(SETTLED_S)
+        subject = _subject(json.dumps(event).encode() for event in events)
+        with _client(service) as client:
+            url = client.base_url.join(READS_OF_STREAM[0].format_map(subject.names))
+            took = latency(client, [url.copy_merge_params({"asOf": subject.times[count // 2]})])["max_ms"]
+            print(f"very first read of a time within a stream of {count} events: {took:.0f} ms")
+            for compared in _compared(client, "stream ", READS_OF_STREAM, subject):
+                print(compared.line(), flush=True)
+
+
+def _event_of_stream(number: int) -> dict[str, Any]:
+    """START, then RUNNING each ten seconds: the same datasets, with another version and count of rows each time."""
+    schema = _facet({"fields": [{"name": name, "type": "string"} for name in ("id", "region", "amount")]})
+    version = _facet({"datasetVersion": str(number)})
+    return {
+        "eventType": "RUNNING" if number else "START",
+        "eventTime": (_STREAM_BEGAN + timedelta(seconds=10 * number)).isoformat(),
+        "producer": _PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": "0198f7d0-1111-7222-8333-444455556666"},
+        "job": {
+            "namespace": "stream",
+            "name": "orders",
+            "facets": {"jobType": _facet({"processingType": "STREAMING", "integration": "FLINK"})},
+        },
+        "inputs": [{"namespace": "kafka://k:9092", "name": "orders", "facets": {"schema": schema}}],
+        "outputs": [
+            {
+                "namespace": "lake",
+                "name": "orders",
+                "facets": {"schema": schema, "version": version},
+                "outputFacets": {"outputStatistics": _facet({"rowCount": number})},
+            }
+        ],
+    }
+
+
+def _facet(members: Mapping[str, object]) -> dict[str, object]:
+    return {"_producer": _PRODUCER, "_schemaURL": f"{_PRODUCER}/facet.json", **members}
 
 
 def _client(service: Served) -> httpx.Client:

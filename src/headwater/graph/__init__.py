@@ -3,7 +3,7 @@
 From facts to a graph:
 
     fold              one merged fact per key
-    minimal_events    a minimal set of events with the same merged facts as all events
+    run_events        which few of a run's events have the same merged facts as all of them up to any time
     records           the records of a run, a job, a dataset, an edge
     state             the graph's records, by name
     growth            how each fact updates the records

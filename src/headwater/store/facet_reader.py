@@ -3,11 +3,12 @@
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, product
 from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, FacetReport, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bounded import NAME, RUN, RUNS, Bounded
 from headwater.store.bulk import marks
@@ -235,10 +236,28 @@ class FacetReader(Bounded):
         )
         return _reported(ReportedFacet, self._fact_rows_in(sql, self._keys(run_ids), before=values))
 
-    def ended_reports(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
-        """A run's reports on a dataset that it did not repeat after that time: direction, facet, digest."""
-        sql = f"SELECT direction, facet, content FROM telling WHERE dataset = {NAME} AND run = {RUN} AND last_us <= ?"
-        return {tuple(row) for row in self._fact_rows(sql, (*dataset, self._key(run_id), until_us))}
+    def repeated_reports(self, until_us: int, run_id: str, dataset: DatasetId) -> list[FacetReport]:
+        """A run's reports on a dataset that it made by that time, and made again after it."""
+        columns = "direction, facet, content, first_us, first_digest, last_us, last_digest"
+        sql = f"SELECT {columns} FROM telling WHERE dataset = {NAME} AND run = {RUN} AND first_us <= ? AND last_us > ?"
+        return [
+            FacetReport(run_id, direction, dataset, name, content, Stamp(*ends[:2]), Stamp(*ends[2:]))
+            for direction, name, content, *ends in self._fact_rows(
+                sql, (*dataset, self._key(run_id), until_us, until_us)
+            )
+        ]
+
+    def report_by(self, report: FacetReport, until_us: int) -> FacetReport | None:
+        """The same report by its run up to that time, as far as known: if it was repeated later, only the first."""
+        sql = (
+            "SELECT first_us, first_digest, last_us, last_digest FROM telling "
+            f"WHERE dataset = {NAME} AND facet = ? AND content = ? AND run = {RUN} AND direction = ? AND first_us <= ?"
+        )
+        of_run = self._key(report.run_id), report.direction, until_us
+        for row in self._fact_rows(sql, (*report.dataset, report.name, report.content, *of_run)):
+            first, last = Stamp(*row[:2]), Stamp(*row[2:])
+            return replace(report, first=first, last=last if last.time_us <= until_us else first)
+        return None
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """The changes of schema or version that runs reported, by event time."""

@@ -302,10 +302,13 @@ class LogReader(Bounded):
     def events_of_runs(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
         """The events of these runs, and all job events, dataset events and edits, up to that time."""
         until = min(until_us, self._until_us)
-        runless = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
-        without_run = [row[0] for row in self._rows(runless, (until,))]
-        for indexes in (without_run, [*self.times_of(run_ids, until)]):
+        for indexes in (self.log_indexes_without_run(until), [*self.times_of(run_ids, until)]):
             yield from self._at(indexes)
+
+    def log_indexes_without_run(self, until_us: int = AFTER_ALL_US) -> list[int]:
+        """The log indexes of all job events, dataset events and edits up to that time."""
+        sql = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
+        return [row[0] for row in self._rows(sql, (min(until_us, self._until_us),))]
 
     def times_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> dict[int, int]:
         """The times of these runs' events up to that time (inclusive), by log index, in no order."""
@@ -313,10 +316,13 @@ class LogReader(Bounded):
         return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
 
     def count_events_of_runs(self, run_ids: Sequence[str]) -> int:
-        """The number of events that `events_of_runs` would return without a time limit."""
-        without_run = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
+        """The number of events of these runs, of any time."""
         sql = f"SELECT count(*) FROM log WHERE run IN (SELECT id FROM {RUNS} r)"
-        return without_run + sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
+        return sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
+
+    def count_events_without_run(self) -> int:
+        """The number of job events, dataset events and edits, of any time."""
+        return int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
 
     def at(self, indexes: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events at these log indexes."""
@@ -345,6 +351,11 @@ class LogReader(Bounded):
         """The log indexes of a run's events, by event time."""
         sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, digest"
         return [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
+
+    def log_indexes_after(self, run_id: str, log_index: int) -> list[int]:
+        """The log indexes of a run's events of any time that are greater than that one, in order."""
+        sql = f"SELECT idx FROM log WHERE run = {RUN} AND idx > ? ORDER BY idx"
+        return [row[0] for row in self._rows(sql, (self._key(run_id), log_index))]
 
     def newest_first(self, run_id: str) -> Iterator[LoggedEvent]:
         """The events of a run, newest first, read lazily."""

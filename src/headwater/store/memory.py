@@ -28,16 +28,19 @@ class MemoryStore(Store):
         """The number of events it holds."""
         return len(self._log_indexes)
 
-    def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
+    def add_logged(self, logged: Sequence[LoggedEvent], also: Sequence[Fact] = ()) -> list[Fact]:
         """Add events and edits from `log`, in its order; returns the facts of those that are new here.
 
-        An event that was accepted once and would be refused today is skipped.
+        An event that was accepted once and would be refused today is skipped. `also` are facts about the same from
+        other events; they are ignored if no event is new.
         """
         examined = set(self._log_indexes)
         new = (each for each in logged if each.log_index not in examined)
         entries = [(each.log_index, entry) for each in new if (entry := entry_today(each, keep_raw=False)) is not None]
         self._log_indexes += [log_index for log_index, _ in entries]
-        new_facts = [fact for stored in self.add([entry for _, entry in entries]) for fact in stored.facts]
+        added = [entry for _, entry in entries]
+        added[-1:] = [entry._replace(facts=(*entry.facts, *also)) for entry in added[-1:]]
+        new_facts = [fact for stored in self.add(added) for fact in stored.facts]
         self.catch_up()
         return new_facts
 

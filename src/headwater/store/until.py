@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.model.events import Direction
-from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, FacetReport, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import BEFORE_ALL_US
 from headwater.store.bounded import RUNS
-from headwater.store.entries import EDIT, LoggedEvent, facts_of
+from headwater.store.entries import EDIT, LoggedEvent
 from headwater.store.facet_reader import (
     Moment,
     ObservedFacetRow,
@@ -34,6 +34,17 @@ ByName = Mapping[str, Stamped]
 
 _FEW: Final = 16
 """Up to so many events are not folded for the facets of their runs alone."""
+
+
+class EventsAgain(NamedTuple):
+    """Events whose facts are not in rows, or not as of a time."""
+
+    events: Sequence[LoggedEvent]
+    """In log order."""
+    facts: Mapping[int, Sequence[Fact]]
+    """Their facts, by log index."""
+    reports: Sequence[FacetReport] = ()
+    """Their retained reports, with the first and last times by then that rows know, if other events made them too."""
 
 
 class _Moved(NamedTuple):
@@ -73,10 +84,14 @@ class ReaderUntil(Reader):
         self._memory: MemoryStore | None = None
         self._waiting: list[LoggedEvent] = []
         """Entries still to be folded into `_memory` before it is read."""
+        self._waiting_reports: list[FacetReport] = []
+        """What is known about their reports from other events."""
+        self.reports_again: set[tuple[object, ...]] = set()
+        """The keys of reports that were folded again, and do not depend on rows any more."""
         self._few = FewFacts()
         """The facts of these, while `_has_few`."""
-        self._examined: set[int] = set()
-        self._passed_over = 0
+        self._refolded: set[int] = set()
+        """The log indexes of events folded again."""
         self._datasets: set[DatasetId] = set()
         """The datasets that `_memory` may mention."""
         self.runs: set[str] = set()
@@ -95,35 +110,22 @@ class ReaderUntil(Reader):
     @property
     def refolded(self) -> int:
         """The number of events folded again."""
-        return len(self._examined) - self._passed_over
+        return len(self._refolded)
 
-    def has_examined(self, log_index: int) -> bool:
-        """Whether the event at that log index was folded again, or skipped."""
-        return log_index in self._examined
-
-    def skip(self, log_indexes: Iterable[int]) -> None:
-        """Note events that need not be folded again, as others report the same."""
-        before = len(self._examined)
-        self._examined.update(log_indexes)
-        self._passed_over += len(self._examined) - before
-
-    def add_again(self, logged: Sequence[LoggedEvent], parsed: Mapping[int, Sequence[Fact]]) -> list[Fact]:
+    def add_again(self, again: EventsAgain) -> list[Fact]:
         """Fold events again whose facts are not in rows; returns the facts that are new here.
 
-        `parsed` are the facts of some of them, by log index. May be called in another thread, as long as nothing else
-        is called meanwhile.
+        May be called in another thread, as long as nothing else is called meanwhile.
         """
-        self._waiting += (new := [each for each in logged if each.log_index not in self._examined])
-        self._examined.update(each.log_index for each in new)
+        self._waiting += (new := [each for each in again.events if each.log_index not in self._refolded])
+        self._waiting_reports += again.reports
+        self._refolded.update(each.log_index for each in new)
         is_in_order = any(each.event_type == EDIT for each in new)  # the meaning of edits depends on earlier entries
-        new_facts = (
-            self._fold()
-            if is_in_order
-            else [fact for each in new for fact in parsed.get(each.log_index) or facts_of(each)]
-        )
+        new_facts = self._fold() if is_in_order else [fact for each in new for fact in again.facts[each.log_index]]
         if self._has_few:
             self._few.add_all(new_facts)
         self._datasets.update(fact.dataset for fact in new_facts if isinstance(fact, Observation))
+        self.reports_again.update(fact.key for fact in new_facts if isinstance(fact, FacetReport))
         return new_facts
 
     def fold_ahead(self) -> None:
@@ -134,8 +136,10 @@ class ReaderUntil(Reader):
     def _fold(self) -> list[Fact]:
         if self._memory is None:
             self._memory = MemoryStore(self._now)
-        new_facts = self._memory.add_logged(sorted(self._waiting, key=lambda each: each.log_index))
+        waiting = sorted(self._waiting, key=lambda each: each.log_index)
+        new_facts = self._memory.add_logged(waiting, self._waiting_reports)
         self._waiting.clear()
+        self._waiting_reports.clear()
         return new_facts
 
     def _memory_for(self, of: DatasetId | None = None) -> MemoryStore | None:

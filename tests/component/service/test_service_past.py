@@ -131,6 +131,59 @@ def test_a_source_has_no_job_once_the_run_that_read_it_is_another_jobs(tmp_path:
     assert answers == [_answers(log, {}), _answers(log[:2], {}), _answers(log[:2], {})]
 
 
+def _of_stream(second: int, version: int, schemas: int, state: str = "RUNNING") -> bytes:
+    """An event of a stream that reads one dataset and writes another."""
+    shape = {"version": facet(datasetVersion=str(version)), "schema": schema(*"abc"[:schemas])}
+    checks = facet(assertions=[{"assertion": "fresh", "success": version % 2 == 0}])
+    raw = event(
+        eventType=state,
+        eventTime=f"2026-05-22T14:23:{second:02d}.000Z",
+        inputs=[dataset("topic", version=shape["version"])],
+        outputs=[dataset("table", **shape, dataQualityAssertions=checks)],
+    )
+    return json.dumps(raw).encode()
+
+
+_events_of_stream = st.builds(
+    _of_stream, st.integers(0, 59), st.integers(0, 4), st.integers(1, 2), st.sampled_from(["RUNNING"] * 3 + ["FAIL"])
+)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    log=st.lists(_events_of_stream, min_size=20, max_size=40),
+    later=st.lists(_events_of_stream, max_size=5),
+    seconds=st.lists(st.integers(0, 59), min_size=2, max_size=2),
+)
+def test_past_states_of_a_stream_have_what_it_reported_by_then_whatever_it_repeats_later(
+    log: list[bytes], later: list[bytes], seconds: list[int]
+) -> None:
+    times = [f"2026-05-22T14:23:{second:02d}.000Z" for second in seconds]
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        _send(client, log)
+        for as_of in times:
+            read_everything(client, asOf=as_of)
+        _send(client, later)
+        pasts = [_comparable(read_everything(client, asOf=as_of)) for as_of in times]
+
+    for as_of, past in zip(times, pasts, strict=True):
+        counted = [raw for raw in dict.fromkeys(log + later) if json.loads(raw)["eventTime"] <= as_of]
+        assert past == _answers(counted, {"asOf": as_of})
+
+
+def test_a_version_that_a_stream_returned_to_has_that_time_also_after_it_returned_again(tmp_path: Path) -> None:
+    versions = [*range(30), 0, 30, 31]
+    as_of = "2026-05-22T14:23:31.000Z"
+    with served(tmp_path) as client:
+        _send(client, [_of_stream(second, version, 1) for second, version in enumerate(versions)])
+        path = f"/api/v1/namespaces/lake/datasets/table/versions?asOf={as_of}"
+        since = [version["createdAt"] for version in get(client, path)["versions"]]
+        _send(client, [_of_stream(40, 0, 1)])
+
+        assert [version["createdAt"] for version in get(client, path)["versions"]] == since
+    assert since[1] == "2026-05-22T14:23:30.000Z"
+
+
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59), few=st.sampled_from([0, 16]))
 def test_a_past_state_includes_earlier_events_that_arrive_later(

@@ -7,35 +7,35 @@ event loop's thread.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
-from headwater.graph.minimal_events import MinimalEvents
 from headwater.graph.past.cut import CutGraph, side
 from headwater.model.facts import FacetReport, Fact, RunOfJob, happened_us
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
+from headwater.service.past.events_again import RunsAgain, read_again
 from headwater.service.past.knowledge_as_of import KnowledgeAsOf
 from headwater.service.past.older_facets import OlderFacets
 from headwater.service.past.replayed_past import BYTES_OF_AN_EVENT
-from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
 from headwater.store.reader import AnotherReader, Reader
 from headwater.store.until import ReaderUntil
 
+ReadT = TypeVar("ReadT")
+
 _FEW: Final = 16
-"""Up to so many events are folded again on the event loop's thread; more in another thread, and only those whose facts
-are not in rows."""
+"""Up to so many events are folded again on the event loop's thread; more in another thread, and only those needed."""
 _FACTS: Final = 200
 """Facts added per step: a millisecond's work."""
 _GROUP: Final = 64
-"""Events folded again per step."""
-_At = Callable[[Iterable[int]], Iterable[Sequence[LoggedEvent]]]
-"""Returns the events at these log indexes, in log order, in chunks."""
+"""Runs that are caught up with per step; reports of a run that may be repetitions."""
+_LATE_GROUP: Final = 16
+"""Late events that are caught up with per step."""
 _BYTES_OF_A_PAST: Final = 4_000_000
 """For its caches, and as a charge for updating it with every event."""
 _BYTES_OF_A_NODE: Final = 1_500
@@ -44,8 +44,12 @@ _BYTES_OF_A_NODE: Final = 1_500
 class CutPast:
     """The state as of `until_us`, kept up to date with new events."""
 
-    def __init__(self, now: Knowledge, until_us: int, another_reader: AnotherReader, thread: Executor) -> None:
+    def __init__(
+        self, now: Knowledge, until_us: int, another_reader: AnotherReader, thread: Executor, runs_again: RunsAgain
+    ) -> None:
+        """Derive from `now`; `runs_again` is for use in `thread` only."""
         self._now = now
+        self._runs_again = runs_again
         self._another_reader = another_reader
         self._thread = thread
         self._until_us = until_us
@@ -55,6 +59,8 @@ class CutPast:
         self.knowledge = KnowledgeAsOf(self._store, self._graph, now, self._read_nodes)
         self._runs_behind: dict[str, None] = {}
         self._late_entries: list[int] = []
+        self._perhaps_repeated: dict[str, list[FacetReport]] = {}
+        """Later reports of runs folded again, by run: if they repeat what was reported by then, rows lost when."""
         self._turn = asyncio.Lock()
         self._has_nodes = False
         self._is_catching_up = False
@@ -76,10 +82,12 @@ class CutPast:
         await collect_in_slices(self._add(self._store.identity_facts()))
         await collect_in_slices(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
-        if self._now.store.count_events_of_runs(across) <= _FEW:
-            facts = self._refold_few(across)
+        store = self._now.store
+        if store.count_events_of_runs(across) + store.count_events_without_run() <= _FEW:
+            log_indexes = *self._store.times_of(across), *self._store.log_indexes_without_run()
+            facts = self._store.add_again(read_again(store, log_indexes, self._until_us))
         else:
-            facts = await self._in_thread(lambda reader: self._refold_many(reader, across))
+            facts = await self._in_thread(lambda reader: self._refold(reader, across))
         await collect_in_slices(self._add(facts))
         self._graph.identities.note_joined()
         self._graph.hand_over()
@@ -91,28 +99,11 @@ class CutPast:
             self._graph.add_all(group)
             yield
 
-    def _refold_few(self, run_ids: Sequence[str]) -> list[Fact]:
-        """Fold the events up to the time, of these runs and without a run; all are in memory meanwhile."""
-        logged = {event.log_index: event for event in self._now.store.events_of_runs(run_ids, self._until_us)}
-        return self._refold(
-            logged.values(),
-            lambda log_indexes: [[logged[log_index] for log_index in sorted(log_indexes)]],
-            self._now.store,
-        )
-
-    def _refold_many(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+    def _refold(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold the events up to the time, of these runs and without a run."""
-        facts = self._refold(reader.events_of_runs(run_ids, self._until_us), partial(_in_order, reader), reader)
+        without_run = reader.log_indexes_without_run(self._until_us)
+        facts = self._store.add_again(self._runs_again.read(reader, run_ids, self._until_us, without_run))
         self._store.fold_ahead()  # a second's work for a stream, which the first read would have to do
-        return facts
-
-    def _refold(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
-        """Fold the events whose facts are not in rows."""
-        needed = _Needed(events, _StoredReports(reader, self._until_us))
-        for _ in needed.steps():
-            pass
-        facts = [fact for logged in at(needed.log_indexes()) for fact in self._store.add_again(logged, needed.parsed)]
-        self._store.skip(needed.examined)
         return facts
 
     async def _read_nodes(self) -> None:
@@ -123,10 +114,10 @@ class CutPast:
                 )
                 self._has_nodes = True
 
-    async def _in_thread(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
+    async def _in_thread(self, read: Callable[[Reader], ReadT]) -> ReadT:
         """Run `read` in another thread, with a reader of its own."""
 
-        def reading() -> list[Fact]:
+        def reading() -> ReadT:
             with closing(self._another_reader()) as reader:
                 return read(reader)
 
@@ -143,26 +134,38 @@ class CutPast:
         self.knowledge.on_learned(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
-        if run_id is None and is_late:
+        if is_late and (run_id is None or run_id in self._store.runs):
             self._late_entries.append(log_index)
+        elif run_id in self._store.runs:
+            self._note_repetitions(run_id, facts)
         elif run_id is not None and (is_late or self._is_news(run_id)):
             self._runs_behind[run_id] = None
         self._graph.is_in_step = not self._is_behind
+
+    def _note_repetitions(self, run_id: str, facts: Sequence[Fact]) -> None:
+        """Note which of a run's later reports may repeat what it reported by then; too many are assumed to."""
+        reports = self._perhaps_repeated.setdefault(run_id, [])
+        reports += (
+            fact for fact in facts if isinstance(fact, FacetReport) and fact.key not in self._store.reports_again
+        )
+        if len(reports) > _GROUP:
+            self._runs_behind[run_id] = None
+            reports.clear()
 
     @property
     def _is_behind(self) -> bool:
         return bool(self._runs_behind or self._late_entries or self._is_catching_up)
 
     def _is_news(self, run_id: str) -> bool:
-        """Whether a run that was the same then and now has just changed."""
-        is_of_then = side(self._now.graph.runs[run_id], self._until_us) != "after"
-        return is_of_then and run_id not in self._store.runs
+        """Whether a run that was the same then and now has just changed, given that it is not folded again."""
+        return side(self._now.graph.runs[run_id], self._until_us) != "after"
 
     async def catch_up(self) -> None:
         """Take in events learned since; runs with new events are from now on read from the log."""
         async with self._turn:
+            self._runs_behind.update(dict.fromkeys(self._that_repeated()))
             while self._is_behind:
-                run_ids, log_indexes = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_GROUP]
+                run_ids, log_indexes = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_LATE_GROUP]
                 for run_id in run_ids:  # first, so that a run that changes meanwhile is added again
                     del self._runs_behind[run_id]
                 del self._late_entries[: len(log_indexes)]
@@ -178,74 +181,26 @@ class CutPast:
                 self._graph.is_in_step = not self._is_behind
                 await asyncio.sleep(0)
 
+    def _that_repeated(self) -> list[str]:
+        """The runs whose rows may have lost when something was last reported by then."""
+        waiting, self._perhaps_repeated = self._perhaps_repeated, {}
+        return [run_id for run_id, reports in waiting.items() if any(map(self._was_reported, reports))]
+
+    def _was_reported(self, report: FacetReport) -> bool:
+        return self._now.store.report_by(report, self._until_us) is not None
+
     async def _take_in(self, run_ids: Sequence[str], log_indexes: Sequence[int]) -> None:
-        new = [log_index for log_index in self._store.times_of(run_ids) if not self._store.has_examined(log_index)]
-        events = (event for group in groups((*log_indexes, *new), _GROUP) for event in self._store.at(group).values())
-        needed = _Needed(events, _StoredReports(self._store, self._until_us))
-        await collect_in_slices(needed.steps())
-        logged = [event for group in _in_order(self._store, needed.log_indexes()) for event in group]
+        now, until_us = self._now.store, self._until_us
+        if now.count_events_of_runs(run_ids) <= _FEW:
+            again = read_again(now, self._store.times_of(run_ids), until_us)
+        else:
+            again = await self._in_thread(partial(self._runs_again.read, run_ids=run_ids, until_us=until_us))
+        late = read_again(now, log_indexes, until_us, self._store.runs)
         self._store.runs.update(run_ids)
         self._store.note_late_events()
-        self.knowledge.learn(self._store.add_again(logged, needed.parsed))
-        self._store.skip(needed.examined)
+        self.knowledge.learn([*self._store.add_again(late), *self._store.add_again(again)])
         self._graph.hand_over()
-
-
-class _Needed:
-    """Selects the events to fold again: of each run's events, only as many as are needed for the facts of all."""
-
-    def __init__(self, logged: Iterable[LoggedEvent], stored: "_StoredReports") -> None:
-        self._logged = logged
-        self._stored = stored
-        self._minimal_events = MinimalEvents()
-        self._without_run: set[int] = set()
-        self.examined: set[int] = set()
-        self.parsed: dict[int, Sequence[Fact]] = {}
-        """The facts of the first few of them, by log index."""
-
-    def steps(self) -> Iterator[None]:
-        """Examine the events, one per step."""
-        for event in self._logged:
-            self.examined.add(event.log_index)
-            if event.event_type in WITHOUT_RUN:
-                self._without_run.add(event.log_index)
-            else:
-                facts = facts_of(event)
-                self._minimal_events.add(event.log_index, facts)
-                if len(self.parsed) < _FEW:
-                    self.parsed[event.log_index] = facts
-            yield
-
-    def log_indexes(self) -> set[int]:
-        """The log indexes of the events needed."""
-        needed = self._minimal_events.positions()
-        if len(needed) > _FEW:
-            needed = self._minimal_events.positions(self._stored.holds)
-        return self._without_run | needed
-
-
-class _StoredReports:
-    """Facts that rows hold as of then although their run has later events, like the versions that a stream reports."""
-
-    def __init__(self, reader: Reader, until_us: int) -> None:
-        self._ended = cache(partial(reader.ended_reports, until_us))
-
-    def holds(self, fact: Fact) -> bool:
-        """Whether a row holds the fact as it was then."""
-        if not isinstance(fact, FacetReport):
-            return False
-        return (fact.direction, fact.name, fact.content) in self._ended(fact.run_id, fact.dataset)
-
-
-def _in_order(reader: Reader, log_indexes: Iterable[int]) -> Iterator[list[LoggedEvent]]:
-    """The events at these log indexes, in log order, in chunks."""
-    for group in groups(sorted(log_indexes), _GROUP):
-        yield sorted(reader.at(group).values(), key=_log_index)
 
 
 def _run_of(facts: Sequence[Fact]) -> str | None:
     return next((fact.run_id for fact in facts if isinstance(fact, RunOfJob)), None)
-
-
-def _log_index(event: LoggedEvent) -> int:
-    return event.log_index

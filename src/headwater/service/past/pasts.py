@@ -21,6 +21,7 @@ from headwater.service.knowledge.mentions import mentions
 from headwater.service.knowledge.touched import Touched
 from headwater.service.metrics import Metrics
 from headwater.service.past.cut_past import CutPast
+from headwater.service.past.events_again import RunsAgain
 from headwater.service.past.replayed_past import ReplayedPast
 from headwater.store.reader import AnotherReader
 
@@ -69,6 +70,7 @@ class Pasts:
         self._is_stopping = threading.Event()
         self._replaying = ThreadPoolExecutor(1, "headwater-replay")
         self._cutting = ThreadPoolExecutor(1, "headwater-cut")  # is short, and must not queue behind a replay
+        self._runs_again = RunsAgain(self._is_stopping)
 
     def load(self) -> None:
         """Note the bounds of the current state, after it was loaded."""
@@ -149,7 +151,7 @@ class Pasts:
         self._building_count += 1
         past: CutPast | ReplayedPast
         if key.is_cut and key.bounds.time_us is not None:
-            past = CutPast(self._now, key.bounds.time_us, self.another_reader, self._cutting)
+            past = CutPast(self._now, key.bounds.time_us, self.another_reader, self._cutting, self._runs_again)
             building = past.make()
         else:
             past = ReplayedPast(self._now, key.bounds, size, self._is_stopping)
