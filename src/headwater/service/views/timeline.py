@@ -6,13 +6,14 @@ input or output. A run may report some tests now and others later: of each test 
 Of dataset events, facts keep only the last; earlier ones are read from the log.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby, islice, takewhile
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 import orjson
 
+from headwater.model import strict_json
 from headwater.model.events import DatasetEvent, Direction, Stamp
 from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
@@ -25,12 +26,13 @@ from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
 from headwater.store.entries import as_today
-from headwater.store.facet_reader import ReportedFacet
+from headwater.store.facet_reader import ReportedFacet, ReportedRunFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
 _OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
 _TOGETHER: Final = 32
-"""Events read from the log per time slice: a few milliseconds' work."""
+"""Events read from the log, or facets read, per time slice: a few milliseconds' work at most."""
+_DELETED: Final = b'"_deleted"'
 
 
 class _Report(NamedTuple):
@@ -43,6 +45,9 @@ class _Report(NamedTuple):
     """The tests that the run reported again later."""
 
 
+_ReportT = TypeVar("_ReportT", bound=_Report | ReportedFacet | ReportedRunFacet)
+
+
 async def quality_timeline(
     knowledge: Knowledge, node: DatasetId | ColumnId | JobId, limit: int, offset: int
 ) -> shapes.QualityTimeline:
@@ -53,9 +58,10 @@ async def quality_timeline(
     column = node.column if isinstance(node, ColumnId) else None
     reports = await collect_in_slices(_reports(knowledge, node))
     reports.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
-    steps = await collect_in_slices(_point(knowledge, each, column) for each in reports)
-    points = [point for point in steps if point is not None]
-    return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
+    shown = [report for report in await collect_in_slices(_shown(knowledge, reports, column)) if report is not None]
+    page = islice(shown, offset, offset + limit)
+    points = (_point(each, _parts(_facet(body), each, column), column) for each, body in _with_bodies(knowledge, page))
+    return shapes.QualityTimeline(timeline=await collect_in_slices(points), totalCount=len(shown))
 
 
 async def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
@@ -64,11 +70,24 @@ async def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
 
 
 def _is_measured(knowledge: Knowledge, column: ColumnId) -> Generator[None, None, bool]:
-    for each in _reports(knowledge, column):
-        if _point(knowledge, each, column.column) is not None:
+    for each in _shown(knowledge, _reports(knowledge, column), column.column):
+        if each is not None:
             return True
         yield
     return False
+
+
+def _shown(knowledge: Knowledge, reports: Iterable[_Report], column: str | None) -> Iterator[_Report | None]:
+    """The reports that say something about the dataset, column or job; None for each other one."""
+    for each, body in _with_bodies(knowledge, reports):
+        yield each if _parts(_facet(body), each, column).is_any else None
+
+
+def _with_bodies(knowledge: Knowledge, reports: Iterable[_ReportT]) -> Iterator[tuple[_ReportT, bytes]]:
+    """Each report with the JSON of its facet; a stream may have made thousands."""
+    for group in groups(reports, _TOGETHER):
+        bodies = knowledge.store.bodies([*{each.content for each in group}])
+        yield from ((each, bodies[each.content]) for each in group)
 
 
 def _reports(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Report]:
@@ -117,16 +136,16 @@ def _declared(event: DatasetEvent) -> Iterator[_Report]:
 def _standing(knowledge: Knowledge, reports: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """What runs reported, without what they withdrew later; of each run newest first."""
     newest_first = sorted(reports, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
-    for _, of_one in groupby(newest_first, key=_of_run):
-        yield from takewhile(lambda each: not _is_withdrawn(knowledge, each.content), of_one)
+    for _, of_one in groupby(_with_bodies(knowledge, newest_first), key=lambda each: _of_run(each[0])):
+        yield from (each for each, _ in takewhile(lambda each: not _is_withdrawn(each[1]), of_one))
 
 
 def _of_run(report: ReportedFacet) -> tuple[str, Direction, str]:
     return report.run_id, report.direction, report.name
 
 
-def _is_withdrawn(knowledge: Knowledge, content: bytes) -> bool:
-    return knowledge.store.content(content).get("_deleted") is True
+def _is_withdrawn(body: bytes) -> bool:
+    return _DELETED in body and _facet(body).get("_deleted") is True
 
 
 def _without_repetitions(newest_first: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
@@ -141,7 +160,7 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Report]:
     reports.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
     for run_id, rows in groupby(reports, key=lambda row: row.run_id):
         settled: frozenset[str] = frozenset()
-        for row in takewhile(lambda each: not _is_withdrawn(knowledge, each.content), rows):
+        for row, _ in takewhile(lambda each: not _is_withdrawn(each[1]), _with_bodies(knowledge, rows)):
             yield _Report(row.stamp, run_id, None, "test", row.content, settled)
             read = knowledge.facets.read(RunTestsFacet, row.content)
             settled |= {test.name for test in (() if read is None else read.tests)}
@@ -163,28 +182,48 @@ def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
     return {run_id for run_id, ends in observed if ends and all(dataset in members for _, dataset in ends)}
 
 
-def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.QualityPoint | None:
-    facet = knowledge.store.content(report.content)
+def _facet(body: bytes) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], strict_json.parse(body))
+
+
+class _Parts(NamedTuple):
+    """What a facet says about the dataset, column or job."""
+
+    facet: Mapping[str, Any]
+    assertions: Sequence[Mapping[str, Any]] = ()
+    tests: Sequence[Mapping[str, Any]] = ()
+    metrics: Mapping[str, Any] | None = None
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.assertions or self.tests) or self.metrics is not None
+
+
+def _parts(facet: Mapping[str, Any], report: _Report, column: str | None) -> _Parts:
     if facet.get("_deleted") is True:
-        return None
-    assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
+        return _Parts(facet)
     if report.settled:
         tests = [test for test in objects(facet.get("tests")) if scalar_text(test.get("name")) not in report.settled]
         facet = {**facet, "tests": tests}
-    tests = [*objects(facet.get("tests"))] if report.kind == "test" else []
-    metrics = _metrics(facet, column) if report.kind == "dataQualityMetrics" else None
-    if not assertions and not tests and metrics is None:
-        return None
-    outcomes = [*(_outcomes_of_tests(facet) if tests else _outcomes(facet, column))]
+    return _Parts(
+        facet,
+        [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))],
+        [*objects(facet.get("tests"))] if report.kind == "test" else [],
+        _metrics(facet, column) if report.kind == "dataQualityMetrics" else None,
+    )
+
+
+def _point(report: _Report, parts: _Parts, column: str | None) -> shapes.QualityPoint:
+    outcomes = [*(_outcomes_of_tests(parts.facet) if parts.tests else _outcomes(parts.facet, column))]
     return shapes.QualityPoint(
         at=iso(report.stamp.time_us),
         run=report.run_id,
         direction=report.direction,
         kind=report.kind,
         passed=all(outcomes) if outcomes else None,
-        assertions=[_written(each) for each in assertions],
-        tests=[_written(each) for each in tests],
-        metrics=None if metrics is None else _written(metrics),
+        assertions=[_written(each) for each in parts.assertions],
+        tests=[_written(each) for each in parts.tests],
+        metrics=None if parts.metrics is None else _written(as_numbers(parts.metrics)),
     )
 
 
@@ -205,7 +244,6 @@ def _outcomes(facet: Mapping[str, Any], column: str | None) -> Iterator[bool]:
 
 
 def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] | None:
-    facet = as_numbers(facet)
     columns = facet.get("columnMetrics")
     if column is not None:
         of_column = columns.get(column) if isinstance(columns, dict) else None
