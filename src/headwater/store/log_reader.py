@@ -315,14 +315,16 @@ class LogReader(Bounded):
         sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
         return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
 
-    def count_events_of_runs(self, run_ids: Sequence[str]) -> int:
-        """The number of events of these runs, of any time."""
-        sql = f"SELECT count(*) FROM log WHERE run IN (SELECT id FROM {RUNS} r)"
-        return sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
+    def count_events_of_runs(self, run_ids: Sequence[str], limit: int) -> int:
+        """The number of events of these runs, of any time; `limit` if there are more."""
+        some = f"SELECT 1 FROM log WHERE run IN (SELECT id FROM {RUNS} r) LIMIT ?"
+        counts = self._rows_in(f"SELECT count(*) FROM ({some}) AS counted", self._keys(run_ids), behind=(limit,))
+        return min(limit, sum(int(row[0]) for row in counts))
 
-    def count_events_without_run(self) -> int:
-        """The number of job events, dataset events and edits, of any time."""
-        return int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
+    def count_events_without_run(self, limit: int) -> int:
+        """The number of job events, dataset events and edits, of any time; `limit` if there are more."""
+        some = "SELECT 1 FROM log WHERE run IS NULL LIMIT ?"
+        return int(self._value(f"SELECT count(*) FROM ({some}) AS counted", (limit,)))
 
     def at(self, indexes: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events at these log indexes."""

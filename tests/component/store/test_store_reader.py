@@ -136,7 +136,7 @@ def _contents(store: Store) -> list[bytes]:
 READS_OF_MANY: dict[str, Callable[[Store, int], Any]] = {
     "at": lambda store, more: store.at(range(2 + more)),
     "bodies": lambda store, more: store.bodies(_digests(_contents(store), more)),
-    "count_events_of_runs": lambda store, more: store.count_events_of_runs(_runs(more)),
+    "count_events_of_runs": lambda store, more: store.count_events_of_runs(_runs(more), 99),
     "known_digests": lambda store, more: store.known_digests(_digests(_logged(store), more)),
     "newest_facets": lambda store, more: store.newest_facets(_runs(more), T),
     "observed_facets": lambda store, more: store.observed_facets(_runs(more)),

@@ -82,8 +82,8 @@ class CutPast:
         await collect_in_slices(self._add(self._store.identity_facts()))
         await collect_in_slices(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
-        store = self._now.store
-        if store.count_events_of_runs(across) + store.count_events_without_run() <= _FEW:
+        store, more = self._now.store, _FEW + 1
+        if store.count_events_of_runs(across, more) + store.count_events_without_run(more) <= _FEW:
             log_indexes = *self._store.times_of(across), *self._store.log_indexes_without_run()
             facts = self._store.add_again(read_again(store, log_indexes, self._until_us))
         else:
@@ -191,7 +191,7 @@ class CutPast:
 
     async def _take_in(self, run_ids: Sequence[str], log_indexes: Sequence[int]) -> None:
         now, until_us = self._now.store, self._until_us
-        if now.count_events_of_runs(run_ids) <= _FEW:
+        if now.count_events_of_runs(run_ids, _FEW + 1) <= _FEW:
             again = read_again(now, self._store.times_of(run_ids), until_us)
         else:
             again = await self._in_thread(partial(self._runs_again.read, run_ids=run_ids, until_us=until_us))
