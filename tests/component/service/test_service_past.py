@@ -149,7 +149,7 @@ _events_of_stream = st.builds(
 )
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     log=st.lists(_events_of_stream, min_size=20, max_size=40),
     later=st.lists(_events_of_stream, max_size=5),

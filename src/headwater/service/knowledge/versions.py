@@ -369,11 +369,14 @@ class _LatestReports:
         return max(reports).content if reports else None
 
 
-def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
+def _changes(knowledge: Knowledge, name: DatasetId) -> Iterable[_Change | DeclaredShape]:
+    """All changes in order, lazily where there may be thousands: those of a stream."""
     members = knowledge.graph.members(name)
     reported = [found for member in members if (found := knowledge.store.shape_changes(member))]
     declared = [shape for member in members for shape in knowledge.store.declared_shapes(member)]
     declared_by_jobs = [*_declared_by_jobs(knowledge.graph, name)]
+    if len(reported) == 1 and not declared and not declared_by_jobs:
+        return map(_change_of, reported[0])
     changes: list[_Change | DeclaredShape] = [*map(_change_of, chain.from_iterable(reported))]
     changes += [*declared_by_jobs, *declared]
     if len(reported) + bool(declared) + bool(declared_by_jobs) > 1:
