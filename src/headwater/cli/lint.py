@@ -49,12 +49,11 @@ def lint(
         raise typer.BadParameter("name at least one pipeline file")
     read = [(file, _findings(file)) for file in files]
     findings = [(file, finding) for file, found in read for finding in found or ()]
-    is_all_read = all(found is not None for _, found in read)
-    if json_output and (is_all_read or len(files) > 1):
+    if json_output:
         typer.echo(orjson.dumps([_as_json(file, finding, name_file=len(files) > 1) for file, finding in findings]))
     else:
         _print_lines(findings)
-    if not is_all_read:
+    if any(found is None for _, found in read):
         raise typer.Exit(NOT_DONE)
     raise typer.Exit(IS_BAD if findings else 0)
 

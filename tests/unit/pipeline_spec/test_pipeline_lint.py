@@ -234,6 +234,15 @@ def test_findings_are_printed_even_if_another_file_cannot_be_read(option: str | 
         assert [Path(each["file"]).name for each in json.loads(result.stdout)] == ["orders.yaml"]
 
 
+@pytest.mark.parametrize("names", [["missing.yaml"], ["missing.yaml", "gone.yaml"]])
+def test_findings_as_json_are_a_list_even_if_no_file_can_be_read(names: list[str], tmp_path: Path) -> None:
+    result = CliRunner().invoke(APP, [*(str(tmp_path / name) for name in names), "--json"])
+
+    assert result.exit_code == 2
+    assert json.loads(result.stdout) == []
+    assert all(name in result.stderr for name in names)
+
+
 def test_the_command_explains_the_finding_of_an_invalid_file(tmp_path: Path) -> None:
     (tmp_path / "orders.yaml").write_text("name: a\n")
 
