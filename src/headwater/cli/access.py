@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from headwater.access.callers import EVERYTHING
+from headwater.access.callers import EVERYTHING, checked_roles
 from headwater.access.operator import operator_token
 from headwater.cli.json_output import JsonOption, print_result
 from headwater.cli.option_values import read_with_zone, said_by
@@ -66,7 +66,7 @@ def create(
 
     Example: headwater access key create dashboards --role read --scope 'sales*'
     """
-    if not scope and {*role} != {"admin"}:
+    if checked_roles(role, "--role") != {"admin"} and not scope:
         raise InvalidInputError("--scope: name the namespaces, such as --scope 'sales*'; --scope '*' means all")
     body = {
         "name": name,

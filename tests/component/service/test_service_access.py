@@ -275,6 +275,7 @@ def test_an_expired_key_is_not_created(admin: Caller) -> None:
         ("roles", ["read", "king"]),
         ("scopes", []),
         ("nodes", []),
+        ("nodes", ["edge-7"]),
     ],
 )
 def test_a_key_whose_grant_is_not_clear_is_not_created(admin: Caller, field: str, value: object) -> None:
@@ -283,6 +284,14 @@ def test_a_key_whose_grant_is_not_clear_is_not_created(admin: Caller, field: str
     answer = admin("POST", "/api/v1/access/keys", json=body)
 
     assert (answer.status_code, answer.json()["message"].partition(":")[0]) == (400, field)
+
+
+def test_nodes_are_refused_for_an_admin_whom_they_would_not_limit(admin: Caller) -> None:
+    body = {"name": "ci", "roles": ["admin", "ingest"], "scopes": ["*"], "nodes": ["edge-7"]}
+
+    answer = admin("POST", "/api/v1/access/keys", json=body)
+
+    assert (answer.status_code, answer.json()["message"].partition(":")[0]) == (400, "nodes")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,15 @@ def test_a_key_without_a_scope_is_refused(tmp_path: object, monkeypatch: pytest.
     assert str(result.exception).startswith("--scope: name the namespaces")
 
 
+def test_an_unknown_role_is_named_before_a_missing_scope(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    result = CliRunner().invoke(app, ["access", "key", "create", "ci", "--role", "boss"])
+
+    assert isinstance(result.exception, InvalidInputError)
+    assert str(result.exception) == "--role: expected one or more of ingest, read, steward, admin"
+
+
 def test_a_future_end_is_accepted(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     until = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
