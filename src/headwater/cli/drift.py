@@ -23,7 +23,7 @@ _STYLES: Final = {True: "bold red", None: "yellow", False: "green"}
 _WORDS: Final = {True: "breaking", None: "breaking for some readers", False: "not breaking"}
 
 _DatasetArgument = Annotated[
-    str | None, typer.Argument(metavar="[DATASET]", help="A dataset by name or node id; else all of them.")
+    str | None, typer.Argument(metavar="DATASET", help="A dataset by name or node id; else all of them.")
 ]
 _NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Only datasets of this namespace.")

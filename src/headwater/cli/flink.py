@@ -36,7 +36,7 @@ def run(
         Path, typer.Argument(metavar="JOB", help="A PyFlink program (.py) or a file of SQL (.sql).", show_default=False)
     ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- ARGUMENT...]", help="For the program.", show_default=False)
+        list[str] | None, typer.Argument(metavar="-- ARGUMENT", help="For the program.", show_default=False)
     ] = None,
     url: Annotated[str, typer.Option(help="The REST API of the session cluster.")] = "http://localhost:8081",
     name: Annotated[str | None, typer.Option(help="The job's name; Flink's `pipeline.name`.")] = None,

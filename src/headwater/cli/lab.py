@@ -34,7 +34,7 @@ def up(
     name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink, trino or all.", show_default=False)],
     parts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PART]...", help="Only these parts, and what they need.", show_default=False),
+        typer.Argument(metavar="PART", help="Only these parts, and what they need.", show_default=False),
     ] = None,
     port: Annotated[list[str] | None, typer.Option("--port", metavar="PART=PORT", help="The port of a part.")] = None,
     json_output: _JsonOption = False,

@@ -22,7 +22,7 @@ Correct what each finding names; docs/pipelines.md describes every key."""
 
 def lint(
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE…", help="Pipeline files.", show_default=False)
+        list[Path] | None, typer.Argument(metavar="FILE", help="Pipeline files.", show_default=False)
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
     explain: Annotated[

@@ -53,7 +53,7 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) 
 def describe(
     node_id: Annotated[
         str | None,
-        typer.Argument(metavar="[NODE]", help="The node's id; without it, this machine's agent.", show_default=False),
+        typer.Argument(metavar="NODE", help="The node's id; without it, this machine's agent.", show_default=False),
     ] = None,
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,

@@ -38,7 +38,7 @@ def _group() -> None:
 @sql.command()
 def run(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A file with one query.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE", help="A file with one query.", show_default=False)
     ] = None,
     text: Annotated[str | None, typer.Option("--execute", "-e", metavar="SQL", help="The query itself.")] = None,
     catalog: Annotated[

@@ -52,7 +52,7 @@ class Judged(NamedTuple):
 
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", exists=True, dir_okay=False, help="Events, one JSON object a line.")
+        list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="Events, one JSON object a line.")
     ],
     keys: Annotated[str, typer.Option(metavar="JWKS", help="The trusted keys: a JSON Web Key Set, as a file or URL.")],
     records: Annotated[

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +19,20 @@ def test_a_summary_is_how_the_help_of_the_command_begins(name: str) -> None:
     own = " ".join(GROUP.get_command(None, name).help.split())
 
     assert own.startswith(program._COMMANDS[name].removesuffix("."))
+
+
+def test_a_usage_line_marks_optional_and_repeated_arguments_once() -> None:
+    doubled = re.compile(r"\[\[|\]\]|…|\.\.\.\S")
+
+    assert [usage for usage in usages(GROUP, "headwater") if doubled.search(usage)] == []
+
+
+def usages(command: Any, name: str, parent: Any = None) -> Iterator[str]:  # noqa: ANN401  typer's own
+    """The usage lines of a command and of its subcommands."""
+    context = command.context_class(command, info_name=name, parent=parent)
+    yield command.get_usage(context)
+    for each in getattr(command, "list_commands", lambda _: ())(context):
+        yield from usages(command.get_command(context, each), each, context)
 
 
 def test_the_list_shows_each_command_and_imports_none() -> None:
