@@ -11,7 +11,7 @@ import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from headwater.errors import SetupError, UntrustedEventError
 from headwater.model.words import ELSEWHERE
@@ -37,8 +37,17 @@ def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
     return token
 
 
-def bound_node(directory: Path, token: str, now_us: int) -> str | None:
-    """The node that a token is for, None for any.
+class Token(NamedTuple):
+    """What is stored of a valid token."""
+
+    node_id: str | None
+    """The node that it is for; None for any."""
+    unsure_of: bytes | None
+    """The digest of the log entry that it was used for before, if that may not have been stored."""
+
+
+def valid_token(directory: Path, token: str, now_us: int) -> Token:
+    """Read what is stored of a token.
 
     Raises:
         UntrustedEventError: the token is unknown, used or expired.
@@ -49,14 +58,7 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
         raise UntrustedEventError("token: unknown or already used; make one with `headwater key token`") from None
     if stored["untilUs"] <= now_us:
         raise UntrustedEventError("token: expired; make another with `headwater key token`")
-    node_id: str | None = stored["nodeId"]
-    return node_id
-
-
-def unsure_of(directory: Path, token: str) -> bytes | None:
-    """The digest of the log entry that a valid token was used for before, if it may not have been stored."""
-    stored = json.loads((directory / _name(token)).read_text())
-    return bytes.fromhex(stored["unsureOf"]) if "unsureOf" in stored else None
+    return Token(stored["nodeId"], bytes.fromhex(stored["unsureOf"]) if "unsureOf" in stored else None)
 
 
 def use(directory: Path, token: str) -> str:

@@ -15,12 +15,12 @@ from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Policy
-from headwater.errors import UnavailableError
+from headwater.errors import UnavailableError, UntrustedEventError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, read_jwks
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
-from headwater.signing.tokens import new_token
+from headwater.signing.tokens import new_token, use, valid_token
 from headwater.store.entries import Entry, Stored
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import START_US, Response, event, get, serving
@@ -118,6 +118,34 @@ def test_a_token_is_used_up_only_if_the_statement_was_stored(
     assert [*tokens.iterdir()] == []
 
 
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_after_a_service_was_killed_while_it_used_a_token_another_token_does_what_it_was_for(
+    client: TestClient, tokens: Path, is_stored: bool
+) -> None:
+    lost = token(tokens)
+    (file,) = tokens.iterdir()
+    if is_stored:
+        enrol(client, KEY, token(tokens))
+    file.rename(file.with_name(f"{file.name}.used"))
+
+    refused, enrolled = enrol(client, KEY, lost), enrol(client, KEY, token(tokens))
+
+    assert (refused.status_code, enrolled.status_code) == (403, 201)
+    assert "make one with `headwater key token`" in refused.json()["message"]
+    assert [known["keyId"] for known in get(client, "/api/v1/keys")["keys"]] == [KEY.key_id]
+
+
+def test_a_token_that_another_service_uses_meanwhile_is_refused(tokens: Path) -> None:
+    made = token(tokens)
+    valid = valid_token(tokens, made, START_US)
+
+    use(tokens, made)
+
+    assert valid == (None, None)
+    with pytest.raises(UntrustedEventError, match="token: already used"):
+        use(tokens, made)
+
+
 def test_only_the_hash_of_a_token_is_on_disk(tokens: Path) -> None:
     made = token(tokens)
 
@@ -201,6 +229,18 @@ def test_the_old_key_introduces_the_new_one_and_stays_trusted_for_events_in_tran
     assert (answer.status_code, post_signed(client, NEW), post_signed(client, KEY)) == (201, 201, 201)
     by_id = {each["keyId"]: each for each in get(client, "/api/v1/keys")["keys"]}
     assert (by_id[NEW.key_id]["replaces"], by_id[KEY.key_id]["replacedBy"]) == (KEY.key_id, NEW.key_id)
+
+
+def test_a_rotation_that_anybody_sends_again_is_stored_once(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    sent = rotation(KEY, NEW, "1", NOW)
+    post_statement(client, sent)
+    before = get(client, "/api/v1/actions")
+
+    answer = post_statement(client, sent)
+
+    assert answer.status_code == 201
+    assert get(client, "/api/v1/actions") == before
 
 
 @pytest.mark.parametrize("signers", [(NEW,), (KEY,)])

@@ -8,6 +8,7 @@ change is an entry of the log, with the statement and its signatures as they cam
 from collections.abc import Mapping
 from pathlib import Path
 
+import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, NotFoundError, UntrustedEventError
@@ -65,6 +66,8 @@ async def change(
     used = None
     if _checked(statement, signed, known, body.token, now_us):
         used = _used_token(service, token_directory, body.token, statement, known)
+    elif _is_in_log(service, body.statement):
+        return  # anybody can read it there and send it again
     value = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
     item = EditItem((KEY, statement.key_id), what, value)
@@ -168,17 +171,21 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Standing, t
     return False
 
 
+def _is_in_log(service: Service, statement: str) -> bool:
+    edits = service.knowledge.graph.edits.all_of(KEY)
+    return any(orjson.loads(edit.value)["statement"] == statement for edit in edits)
+
+
 def _used_token(service: Service, folder: Path | None, token: str | None, statement: Statement, known: Standing) -> str:
     if token is None or folder is None:
         raise UntrustedEventError("token: missing; make one with `headwater key token` where the service runs")
-    bound = tokens.bound_node(folder, token, service.now_us())
-    if bound is not None and bound != node_of(statement.key_id):
+    valid = tokens.valid_token(folder, token, service.now_us())
+    if valid.node_id is not None and valid.node_id != node_of(statement.key_id):
         raise UntrustedEventError("token: made for another node")
-    if bound is None:
+    if valid.node_id is None:
         _refuse_more_trust(statement, known)
-    unsure_of = tokens.unsure_of(folder, token)
     used = tokens.use(folder, token)
-    if unsure_of is not None and service.knowledge.store.known_digests([unsure_of]):
+    if valid.unsure_of is not None and service.knowledge.store.known_digests([valid.unsure_of]):
         tokens.forget(folder, used)
         raise UntrustedEventError("token: already used")
     return used
