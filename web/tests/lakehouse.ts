@@ -199,7 +199,7 @@ export const GRAPH = merge(EMPTY_GRAPH, [
 
 /** Answers of the service. */
 export const NODES = {
-  nodes: [machine('centre', {}), machine('edge-7', { missing: 2, replays: 1 })],
+  nodes: [machine('centre', {}), { ...machine('edge-7', { missing: 2, replays: 1 }), unproved: 3 }],
   totalCount: 2,
 }
 

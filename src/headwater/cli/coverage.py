@@ -97,4 +97,6 @@ def _print_nodes(console: Console, nodes: Answer) -> None:
     if not nodes["nodes"]:
         return
     counted = [f"{nodes['troubles'][kind]:,} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
+    if nodes["unproved"]:
+        counted.append(f"{so_many(nodes['unproved'], 'event')} without a trusted signature")
     console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(counted) or 'every record is complete'}"))

@@ -86,7 +86,17 @@ def describe(
         console.print(
             Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{range_text}: {each['words']}")
         )
-    console.print(Line("its record is complete" if not answer["listed"] else so_many(answer["listedCount"], "trouble")))
+    if answer["unproved"]:
+        console.print(
+            Line(
+                f"{_unproved(answer)}. If they are its own: enrol its key with a token of "
+                f"`headwater key token --node {answer['nodeId']}` (docs/trust.md)"
+            )
+        )
+    elif not answer["listed"]:
+        console.print(Line("its record is complete"))
+    if answer["listed"]:
+        console.print(Line(so_many(answer["listedCount"], "trouble")))
 
 
 def _describe_agent(json_output: bool) -> None:
@@ -105,4 +115,10 @@ def _describe_agent(json_output: bool) -> None:
 
 def _standing(each: Mapping[str, Any]) -> str:
     counts = [f"{each['troubles'][kind]:,} {word}" for kind, word in _WORDS.items() if each["troubles"][kind]]
+    if each["unproved"]:
+        counts.append(_unproved(each))
     return ", ".join([f"{so_many(each['events'], 'event')}, last received {each['lastReceivedAt']}", *counts])
+
+
+def _unproved(each: Mapping[str, Any]) -> str:
+    return f"{so_many(each['unproved'], 'event')} without a trusted signature"

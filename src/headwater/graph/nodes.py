@@ -191,9 +191,11 @@ class Nodes:
         return node in self._proved
 
     def unproved(self, node: str) -> int:
-        """The number of events in the node's name that no trusted key signed, including those that do not count."""
+        """The number of events in the node's name that no trusted key signed, and no event names that one signed."""
+        self.epochs_of(node)
+        named = sum(each.named for each in self._completed.get(node, {}).values())
         epochs = self._unproved.get(node, {}).values()
-        return sum(len(epoch.links) + sum(map(len, epoch.again.values())) for epoch in epochs)
+        return sum(len(epoch.links) + sum(map(len, epoch.again.values())) for epoch in epochs) - named
 
     def add(self, fact: ChainLink) -> None:
         """Add one link."""
@@ -222,6 +224,8 @@ class _Completed(NamedTuple):
     inputs: tuple[int, int, frozenset[tuple[int, bytes]]]
     """What it was made of: the number of links added, proved and unproved, and the heads that others name."""
     epoch: Epoch | None
+    named: int
+    """How many unproved links count in it."""
 
 
 def _with_named(node: str, proved: _Epochs, unproved: _Epochs, known: dict[str, _Completed]) -> _Epochs:
@@ -239,7 +243,7 @@ def _with_named(node: str, proved: _Epochs, unproved: _Epochs, known: dict[str, 
         ours, heads = proved.get(name), frozenset(named.get(name, ()))
         inputs = 0 if ours is None else ours.added, unproved[name].added, heads
         if name not in known or known[name].inputs != inputs:
-            known[name] = _Completed(inputs, _completed(node, name, ours, unproved[name], heads))
+            known[name] = _Completed(inputs, *_completed(node, name, ours, unproved[name], heads))
         completed = known[name].epoch
         if completed is not None:
             counted[name] = completed
@@ -249,15 +253,17 @@ def _with_named(node: str, proved: _Epochs, unproved: _Epochs, known: dict[str, 
 
 def _completed(
     node: str, name: str, proved: Epoch | None, unproved: Epoch, heads: Collection[tuple[int, bytes]]
-) -> Epoch | None:
+) -> tuple[Epoch | None, int]:
     found: _Epochs = {}
+    named = 0
     for fact in _named_links(node, name, proved, unproved, heads):
         _add(found, fact)
+        named += 1
     if proved is not None and found:
         for sequence in proved.links:
             for link in proved.links_at(sequence):
                 _add(found, _fact(node, name, proved, sequence, link))
-    return found.get(name)
+    return found.get(name), named
 
 
 def _name_heads(heads: Collection[tuple[str, int, str]], named: dict[str, set[tuple[int, bytes]]]) -> set[str]:

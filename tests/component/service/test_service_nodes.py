@@ -20,7 +20,7 @@ from tests.support.app import PRODUCER, Body, event, facet, get, serving
 from tests.support.chains import KEY, NODE, head, heartbeat, record
 from tests.support.service import running
 
-E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
+E1, E2, E3 = (f"018f0000-0000-7000-8000-00000000000{each}" for each in (1, 2, 3))
 FULL_RECORD = record(E1, 4)
 AFTER = record(E2, 2, follows=(head(E1, FULL_RECORD),))
 NO_TROUBLE = {"missing": 0, "forks": 0, "broken": 0, "replays": 0, "dropped": 0, "silentEpochs": 0, "clockAhead": 0}
@@ -79,6 +79,30 @@ def test_the_command_counts_the_events_of_a_node(tmp_path: Path) -> None:
     assert last == "1 node"
     at = "2026-05-22T14:00:00.000Z"
     assert described.stdout.splitlines()[1:] == [f"  {E1}  1 event to 0, {at} to {at}", "its record is complete"]
+
+
+def test_events_under_a_key_that_the_service_does_not_know_are_shown_until_a_trusted_event_names_them(
+    tmp_path: Path,
+) -> None:
+    key = load_or_create(tmp_path)
+    known, unheard_of = record(E1, 1, key=key), NodeKey.from_seed(key.node_id, bytes(32))
+    rotated = record(E2, 2, follows=(head(E1, known),), key=unheard_of)
+    later = record(E3, 1, follows=(head(E2, rotated),), key=key)
+    with running(tmp_path) as service:
+
+        def printed(*command: str) -> str:
+            return CliRunner().invoke(app, (*command, "--url", service.url), catch_exceptions=False).stdout
+
+        service.post_events([json.loads(each.raw) for each in (*known, *rotated)])
+        before = [printed("node", "list"), printed("node", "describe", key.node_id), printed("coverage")]
+        service.post_events([json.loads(each.raw) for each in later])
+        after = [printed("node", "list"), printed("node", "describe", key.node_id), printed("coverage")]
+
+    assert ["2 events without a trusted signature" in each for each in before] == [True, True, True]
+    assert f"headwater key token --node {key.node_id}" in " ".join(before[1].split())
+    assert not any("is complete" in each for each in before)
+    assert ["without a trusted signature" in each for each in after] == [False, False, False]
+    assert ["is complete" in each for each in after] == [False, True, True]
 
 
 def test_missing_events_are_listed_with_their_sequence_until_they_arrive(client: TestClient) -> None:
@@ -153,7 +177,7 @@ def test_coverage_counts_nodes_and_their_troubles(client: TestClient) -> None:
 
     nodes: Body = get(client, "/api/v1/coverage")["nodes"]
 
-    assert nodes == {"nodes": 1, "troubles": NO_TROUBLE | {"missing": 1}}
+    assert nodes == {"nodes": 1, "unproved": 0, "troubles": NO_TROUBLE | {"missing": 1}}
 
 
 def test_an_unknown_node_is_not_found(client: TestClient) -> None:

@@ -171,6 +171,12 @@ test('a schema change links to the changed column', async () => {
   expect(await screen.findByRole('region', { name: 'Column arr_delay' })).toBeTruthy()
 })
 
+test('the details of a node with events under an untrusted key say how its key is enrolled', async () => {
+  openPage({ hash: formatRoute({ view: 'record', machine: 'edge-7' }) })
+
+  expect(await screen.findByText('headwater key token --node edge-7')).toBeTruthy()
+})
+
 describe('an entry of the log', () => {
   test('is linked from a schema change, and shown in full as received', async () => {
     const { user } = openPage({ hash: formatRoute(DRIFT) })

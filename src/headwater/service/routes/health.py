@@ -24,7 +24,7 @@ async def get_health(service: ServiceHere) -> Response:
 )
 async def get_metrics(service: ServiceHere) -> Response:
     """Metrics in Prometheus's text format."""
-    nodes, troubles = await counted(service.knowledge, service.now_us())
+    nodes, _, troubles = await counted(service.knowledge, service.now_us())
     return Response(
         service.metrics.text(nodes, dict[str, int](**troubles)), media_type="text/plain; version=0.0.4; charset=utf-8"
     )

@@ -71,6 +71,7 @@ class NodeCounts(TypedDict):
     """The number of nodes that sign their events, and faults in their chains: see `/nodes`."""
 
     nodes: int
+    unproved: int
     troubles: TroubleCounts
 
 

@@ -58,7 +58,7 @@ async def coverage(
         NotFoundError: there is no such namespace.
     """
     await _read_on(knowledge, another_reader)
-    nodes, troubles = await counted(knowledge, query.at_us)
+    of_nodes = await counted(knowledge, query.at_us)
     with closing(KnownHistory(knowledge)) as history:
         silences = knowledge.gaps.silent(
             query.at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job))
@@ -77,7 +77,7 @@ async def coverage(
         total=_covered(counts, [*names, ""]),
         namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(counts, [name])) for name in names],
         signers=_signers(verdict_counts),
-        nodes=shapes.NodeCounts(nodes=nodes, troubles=troubles),
+        nodes=shapes.NodeCounts(**of_nodes._asdict()),
         gaps=[_gap(gap) for gap in _page(knowledge, query, silent, kinds)],
         totalCount=sum(of_kind[kind] for of_kind in counts.gaps.values() for kind in kinds),
     )

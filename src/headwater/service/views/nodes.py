@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.nodes import Epoch, Trouble, troubles
@@ -42,11 +43,20 @@ async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> s
     )
 
 
-async def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.TroubleCounts]:
-    """The number of nodes, and of faults in all their chains, by kind."""
+class Counted(NamedTuple):
+    """What all nodes together have."""
+
+    nodes: int
+    unproved: int
+    troubles: shapes.TroubleCounts
+
+
+async def counted(knowledge: Knowledge, now_us: int) -> Counted:
+    """The number of nodes, of events in their names that do not count, and of faults in all their chains, by kind."""
     await knowledge.read_nodes()
-    known = knowledge.graph.nodes.epochs
-    return len(known), _counts(each for epochs in known.values() for each in troubles(epochs, now_us))
+    known, unproved = knowledge.graph.nodes.epochs, knowledge.graph.nodes.unproved
+    found = _counts(each for epochs in known.values() for each in troubles(epochs, now_us))
+    return Counted(len(known), sum(map(unproved, known)), found)
 
 
 def _missing_unsigned(knowledge: Knowledge, epochs: Epochs) -> Iterable[Trouble]:

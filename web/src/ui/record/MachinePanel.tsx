@@ -36,7 +36,7 @@ export function MachinePanel({ id, revision }: { id: string; revision: number })
 }
 
 function Record({ detail }: { detail: MachineDetail }) {
-  const { listed, listedCount, ofEpochs, epochs, heartbeatSeconds } = detail
+  const { nodeId, unproved, listed, listedCount, ofEpochs, epochs, heartbeatSeconds } = detail
   return (
     <>
       <Issues machine={detail} />
@@ -47,6 +47,13 @@ function Record({ detail }: { detail: MachineDetail }) {
           ? 'It has announced no heartbeat, so its silence cannot be detected.'
           : `Heartbeat every ${formatDuration(heartbeatSeconds * 1_000)}.`}
       </p>
+      {unproved > 0 && (
+        <p>
+          Anybody may have signed the events without a trusted signature. If they are this node’s own, enrol
+          its key: <code>headwater key token --node {nodeId}</code> where the service runs, then{' '}
+          <code>headwater key enrol</code> on the node.
+        </p>
+      )}
       {listed.length > 0 && (
         <section>
           <h3>
