@@ -27,8 +27,8 @@ class Node(TypedDict):
 
     `nodeId` is the machine's id: elsewhere it is that of a job, dataset or column, which `/nodes` knows nothing of.
     `events` are those that stand in its epochs. `unproved` counts those in its name that no key signed that was trusted
-    then. If any event was signed by such a key, these stand in no epoch; those whose hash such an event names do, and are
-    not `unproved`.
+    then. If any event was signed by such a key, these stand in no epoch; those whose hash such an event names do, and
+    are not `unproved`.
     `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last; a hash that was erased is empty.
     """
 

@@ -77,7 +77,7 @@ async def coverage(
         total=_covered(counts, [*names, ""]),
         namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(counts, [name])) for name in names],
         signers=_signers(verdict_counts),
-        nodes=shapes.NodeCounts(**of_nodes._asdict()),
+        nodes=shapes.NodeCounts(nodes=of_nodes.nodes, unproved=of_nodes.unproved, troubles=of_nodes.troubles),
         gaps=[_gap(gap) for gap in _page(knowledge, query, silent, kinds)],
         totalCount=sum(of_kind[kind] for of_kind in counts.gaps.values() for kind in kinds),
     )

@@ -68,9 +68,7 @@ def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]
     if body.nodes is not None and not body.nodes:
         raise InvalidInputError("nodes: expected patterns of nodes; without the field, any node is meant")
     if body.nodes is not None and ("ingest" not in roles or "admin" in roles):
-        raise InvalidInputError(
-            "nodes: expected only with the role ingest, and not with admin, which they would not limit"
-        )
+        raise InvalidInputError("nodes: expected only with the role ingest, and not with admin, who is not limited")
     until_us = None if body.until is None else microseconds(body.until)
     if until_us is not None and until_us <= service.now_us():
         raise InvalidInputError("until: is in the past; expected a future time")
