@@ -434,21 +434,24 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson | None 
     return False
 
 
-def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: str, public: VerifyKey) -> bool:
+def _is_good(payload: bytes, facet: dict[str, Any], producer: str, key_id: str, public: VerifyKey) -> bool:
     """Whether the signature is valid. It does not cover the facet itself, so each member is checked against it."""
-    payload_hash = f"sha256:{hashlib.sha256(payload).hexdigest()}"
-    expected = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
+    if {type(member) for member in facet.values()} != {str}:
+        return False
+    facet, payload_hash = {name: without_halves(facet[name]) for name in facet}, hashlib.sha256(payload).hexdigest()
+    expected = {"_producer": without_halves(producer), "algorithm": "Ed25519", "keyId": key_id}
+    expected["payloadHash"] = f"sha256:{payload_hash}"
     if facet.keys() != SIGNATURE_MEMBERS or facet | expected != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
         return False
     signature = a2b_base64(facet["signature"])
-    if {type(member) for member in facet.values()} != {str} or b64encode(signature).decode() != facet["signature"]:
+    if b64encode(signature).decode() != facet["signature"]:
         return False
     with suppress(BadSignatureError):
         return bool(public.verify(payload, signature) == payload)
     return False
 
 
-def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any], object]]:
+def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any], str]]:
     """The candidates for the signed bytes of an event, each with the signature facet and the event's producer."""
     event = read(raw)
     facet = event["run"]["facets"]["signature"]

@@ -9,6 +9,7 @@ from headwater.model.producer import HEADWATER_FACETS, SIGNATURE_MEMBERS
 from headwater.signing.keys import NodeKey
 
 SIGNATURE: Final = "signature"
+SIGNATURE_PATH: Final = ("run", "facets", SIGNATURE)
 SIGNATURE_SCHEMA: Final = f"{HEADWATER_FACETS}/SignatureRunFacet.json"
 KNOWN_SCHEMAS: Final = frozenset(
     {

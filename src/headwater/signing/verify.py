@@ -8,7 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, UntrustedEventError
 from headwater.signing import canonical, ed25519
-from headwater.signing.facet import SIGNATURE, as_event, checked_signature, claimed_key_id, run_facets
+from headwater.signing.facet import SIGNATURE, SIGNATURE_PATH, as_event, checked_signature, claimed_key_id, run_facets
+from headwater.signing.segments import facet_spans
 
 Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
@@ -87,7 +88,7 @@ def _cut(raw: bytes, claim: Claim) -> _Signed | None:
     A good signature over the remaining bytes then proves all of them. This is the fast path: for 10 kB it takes 3 µs,
     where parsing takes 200; the signature takes 110 in either case.
     """
-    begin = _only_place(raw) if claim.begin is None else claim.begin - len(_KEY)
+    begin = _place(raw) if claim.begin is None else claim.begin - len(_KEY)
     if begin < 0:
         return None
     try:
@@ -104,10 +105,12 @@ def _cut(raw: bytes, claim: Claim) -> _Signed | None:
     return _Signed(raw[:begin] + raw[end:], claim.facet, claim.producer, is_edited=False)
 
 
-def _only_place(raw: bytes) -> int:
-    """The offset of the facet's member, or -1 if that is ambiguous."""
+def _place(raw: bytes) -> int:
+    """The offset of the facet's member, or -1 if a signer did not write it so."""
     begin = raw.find(_CUT_HERE)
-    return -1 if raw.find(_CUT_HERE, begin + 1) >= 0 else begin
+    if raw.find(_CUT_HERE, begin + 1) < 0:
+        return begin
+    return next((span.begin - len(_KEY) for span in facet_spans(raw) if span.path == SIGNATURE_PATH), -1)
 
 
 def _read(raw: bytes) -> _Signed | None:

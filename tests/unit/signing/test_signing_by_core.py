@@ -107,6 +107,7 @@ def nested(levels: int) -> str:
     [
         ("{}", "ok"),
         ("{ }", "ok"),
+        ('{ "signature":{"_producer":"of something else"}}', "ok"),
         ('{"b":1,"a":1e5}', "ok"),
         (r'"\ud800"', "ok"),
         (r'{"\ud800":1,"\uD83D\uDE00":2}', "ok"),
@@ -139,6 +140,20 @@ def test_command_service_and_audit_agree_on_a_signature_with_escaped_characters(
     unsigned = EVENT.replace("https://example.org", producer)
     signature = signature_facet((unsigned % ("", r'"\ud800"')).encode(), json.loads(f'"{producer}"'), KEY)
     raw = (unsigned % (f'"signature":{write(signature).decode()},', r'"\ud800"')).encode()
+    outcome = reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False))
+
+    assert verify_event(raw, TRUSTED).verdict == "ok"
+    assert isinstance(outcome, Entry)
+    assert outcome.verdict == "ok"
+    assert is_signed(raw, KEY.key_id, PUBLIC, read)
+
+
+@pytest.mark.parametrize("spelt", ["h:\\ufffd", "h:\\ud800", "h:\\udfff"])
+def test_command_service_and_audit_agree_on_a_producer_with_half_a_surrogate_pair(spelt: str, read: ReadJson) -> None:
+    unsigned = EVENT.replace("https://example.org", "h:\\ud800")
+    signature = signature_facet(canonical((unsigned % ("", "1")).encode()), "h:\ufffd", KEY)
+    facet = write(signature).decode().replace("h:\ufffd", spelt)
+    raw = (unsigned % (f'"signature":{facet},', "1")).encode()
     outcome = reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False))
 
     assert verify_event(raw, TRUSTED).verdict == "ok"

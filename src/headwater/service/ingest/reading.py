@@ -19,7 +19,7 @@ from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.remedies import remedy
 from headwater.signing.directory import node_of
-from headwater.signing.facet import SIGNATURE
+from headwater.signing.facet import SIGNATURE, SIGNATURE_PATH
 from headwater.signing.verify import UNSIGNED, Claim, Verification, as_revoked, verify_event
 from headwater.store.entries import Entry, entry_of
 
@@ -31,7 +31,6 @@ Refusal = InvalidEventError | UntrustedEventError
 _MOST_NAMES: Final = 10_000
 """Limit on an event's datasets and their aliases together: learning so many blocks the event loop for a second, and
 100,000 took twelve."""
-_SIGNATURE: Final = ("run", "facets", SIGNATURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _refuse_too_many_names(event: Event, event_facts: Sequence[Fact]) -> None:
 
 
 def _begin_of_signature(event: RunEvent) -> int | None:
-    of_run = (span.begin for span in reversed(event.facet_spans or ()) if span.path == _SIGNATURE)  # usually the last
+    of_run = (span.begin for span in reversed(event.facet_spans or ()) if span.path == SIGNATURE_PATH)  # usually the last
     return next(of_run, None)
 
 
