@@ -436,15 +436,13 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson | None 
 
 def _is_good(payload: bytes, facet: dict[str, Any], producer: str, key_id: str, public: VerifyKey) -> bool:
     """Whether the signature is valid. It does not cover the facet itself, so each member is checked against it."""
-    if {type(member) for member in facet.values()} != {str}:
-        return False
-    facet, payload_hash = {name: without_halves(facet[name]) for name in facet}, hashlib.sha256(payload).hexdigest()
-    expected = {"_producer": without_halves(producer), "algorithm": "Ed25519", "keyId": key_id}
-    expected["payloadHash"] = f"sha256:{payload_hash}"
+    payload_hash, types = f"sha256:{hashlib.sha256(payload).hexdigest()}", {*map(type, facet.values())}
+    facet = {name: without_halves(member) for name, member in facet.items()}
+    expected = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
     if facet.keys() != SIGNATURE_MEMBERS or facet | expected != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
         return False
     signature = a2b_base64(facet["signature"])
-    if b64encode(signature).decode() != facet["signature"]:
+    if types != {str} or b64encode(signature).decode() != facet["signature"]:
         return False
     with suppress(BadSignatureError):
         return bool(public.verify(payload, signature) == payload)
@@ -458,12 +456,11 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
     before, found, after = raw.partition(b'"signature":' + canonical(facet).encode())
     if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
         payload = before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b",")
-        yield payload, facet, event["producer"]
-    event = read_strictly(raw)
-    rewritten = canonical(event).encode()
+        yield payload, facet, without_halves(event["producer"])
+    rewritten = canonical(event := read_strictly(raw)).encode()
     if len(rewritten) != len(raw) or sum(map(ne, rewritten, raw)) != 1:  # programs rewrite all, people edit one byte
         facet = event["run"]["facets"].pop("signature")
-        yield canonical(event).encode(), facet, event["producer"]
+        yield canonical(event).encode(), facet, without_halves(event["producer"])
 
 
 def read_once(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds

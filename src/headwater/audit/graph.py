@@ -45,6 +45,8 @@ from headwater.store.reader import Reader
 from headwater.store.tables import TABLES, THEMSELVES
 
 _SUM_MODULUS: Final = 2**256
+_BEYOND: Final = 2**63
+"""The first number with more bits than a column of a store."""
 _row_bytes: Final = msgspec.msgpack.Encoder().encode
 """MessagePack: equal rows have equal bytes, in less than half of `marshal`'s time."""
 _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
@@ -71,7 +73,12 @@ class Folding:
         """The indexes of entries whose actual type differs from the declared one."""
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
-        """Take in an entry; one that would be refused today has no facts, as in the service."""
+        """Take in an entry; one that would be refused today has no facts, as in the service.
+
+        Raises Refused for numbers that no log can hold.
+        """
+        if not all(-_BEYOND <= number < _BEYOND for number in (index, arrival.received_us)):
+            raise Refused("an index or arrival time of an entry has more than 64 bits, which no log can hold")
         self.take_read(as_today(event_type, raw), event_type, index, arrival)
 
     def take_read(self, entry: Event | EditEntry | None, event_type: str, index: int, arrival: Arrival) -> None:
@@ -212,10 +219,7 @@ class Folded(NamedTuple):
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     """Compare the graph in a bundle with that of its entries. Returns the latter in numbers, or raises Refused."""
     (made_by, graph_of_what, begin, end, size), shown = _read(file)
-    try:
-        graph = json.loads(json.dumps(folding.graph()))
-    except OverflowError:
-        raise Refused("an index or arrival time of an entry has more than 64 bits, which no log can hold") from None
+    graph = json.loads(json.dumps(folding.graph()))
     is_from_first = begin == 0 and not report.counts["withheld"]
     folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None, graph_of_what == "log")
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown

@@ -934,7 +934,7 @@ def test_a_small_bundle_that_would_unpack_to_more_than_the_limit_is_refused(home
 
 
 @pytest.mark.parametrize(
-    ("at", "member", "number"), [(7, "index", 2**64), (20, "receivedUs", 2**64), (20, "receivedUs", -(2**63) - 1)]
+    ("at", "member", "number"), [(7, "index", 2**64), (20, "receivedUs", 2**63), (20, "receivedUs", -(2**63) - 1)]
 )
 def test_a_number_that_no_log_can_hold_makes_a_bundle_unreadable(home: Path, at: int, member: str, number: int) -> None:
     def change(entries: list[dict[str, Any]]) -> None:

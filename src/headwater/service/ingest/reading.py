@@ -127,8 +127,8 @@ def _refuse_too_many_names(event: Event, event_facts: Sequence[Fact]) -> None:
 
 
 def _begin_of_signature(event: RunEvent) -> int | None:
-    of_run = (span.begin for span in reversed(event.facet_spans or ()) if span.path == SIGNATURE_PATH)  # usually the last
-    return next(of_run, None)
+    spans = reversed(event.facet_spans or ())  # it is usually the last
+    return next((span.begin for span in spans if span.path == SIGNATURE_PATH), None)
 
 
 def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
