@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
+from headwater.cli.main import app
 from headwater.errors import SetupError
 from headwater.service.log.cosignatures import Enrolled, enrolled_witnesses
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
@@ -142,6 +144,19 @@ def test_a_damaged_file_of_cosignatures_is_named_at_the_start(tmp_path: Path, te
 
     with pytest.raises(SetupError, match=f"^{file} is damaged: remove it"), witnessed_log(tmp_path, ANN):
         pass
+
+
+def test_a_service_with_a_damaged_file_of_cosignatures_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    (file := tmp_path / "witness" / "cosignatures.json").parent.mkdir()
+    file.write_text("{")
+
+    result = CliRunner().invoke(app, ["serve", "--port", "0"])
+
+    assert isinstance(result.exception, SetupError)
+    assert str(result.exception) == f"{file} is damaged: remove it, and witnesses will sign again"
 
 
 def test_only_a_cosignature_of_an_enrolled_witness_over_this_log_is_accepted(client: TestClient) -> None:

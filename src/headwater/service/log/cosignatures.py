@@ -84,19 +84,21 @@ class Cosignatures:
     """Co-signatures by size of the checkpoint and witness. For the event loop's thread."""
 
     def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
-        self._tree = tree
-        self._signer = signer
-        self._witnesses = {str(witness): witness for witness in enrolled.witnesses}
-        self._file = enrolled.file
-        self._stored: dict[int, dict[str, str]] = {}
-
-    def load(self) -> None:
-        """Read the stored co-signatures of this log's heads by witnesses that are still enrolled.
+        """Read the file; `load` takes what counts.
 
         Raises:
             SetupError: the file is damaged.
         """
-        for size, lines in _read(self._file).items():
+        self._tree = tree
+        self._signer = signer
+        self._witnesses = {str(witness): witness for witness in enrolled.witnesses}
+        self._file = enrolled.file
+        self._in_file = _read(enrolled.file)
+        self._stored: dict[int, dict[str, str]] = {}
+
+    def load(self) -> None:
+        """Take the stored co-signatures of this log's heads by witnesses that are still enrolled."""
+        for size, lines in self._in_file.items():
             good = self._good(size, lines)
             if good:
                 self._stored[size] = good
