@@ -243,6 +243,18 @@ def test_a_rotation_that_anybody_sends_again_is_stored_once(client: TestClient, 
     assert get(client, "/api/v1/actions") == before
 
 
+def test_an_enrolment_cannot_say_that_its_key_replaces_another(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    members = {**json.loads(enrolment(STRANGER, "1", NOW).text), "replaces": KEY.key_id}
+    text = json.dumps(members)
+    signed = Signed(text, {STRANGER.key_id: b64encode(STRANGER.sign(text.encode())).decode()})
+
+    answer = post_statement(client, signed, token(tokens))
+
+    assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, "statement.replaces")
+    assert [known["replacedBy"] for known in get(client, "/api/v1/keys")["keys"]] == [None]
+
+
 @pytest.mark.parametrize("signers", [(NEW,), (KEY,)])
 def test_a_rotation_without_both_signatures_is_refused(
     client: TestClient, tokens: Path, signers: tuple[NodeKey, ...]
