@@ -17,7 +17,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.policy import Policy
 from headwater.errors import UnavailableError, UntrustedEventError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
-from headwater.signing.jwks import encoded_public_key, read_jwks
+from headwater.signing.jwks import encoded_public_key, read_jwks, read_revocations
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token, use, valid_token
@@ -288,7 +288,7 @@ def test_events_signed_by_a_revoked_key_are_refused_whatever_their_time(
     assert post_signed(client, KEY, "2020-01-01T00:00:00Z") == 403  # a thief may write any time into an event
     (known,) = get(client, "/api/v1/keys")["keys"]
     assert (known["revokedFrom"], known["revokedBecause"]) == ("2026-05-22T14:23:11.000Z", "laptop lost")
-    assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000Z"
+    assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000000Z"
 
 
 def test_a_refused_event_is_retriable_while_its_key_is_unknown_and_not_once_it_is_revoked(
@@ -340,6 +340,15 @@ def test_a_key_with_a_future_revocation_is_valid_until_then(client: TestClient, 
 
     assert post_signed(client, KEY) == 201
     assert post_signed(client, KEY, "2026-05-24T00:00:00Z") == 403
+
+
+def test_the_key_set_says_to_the_microsecond_since_when_a_key_is_revoked(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    moment = NOW + timedelta(days=1, microseconds=999)
+
+    post_statement(client, revocation(KEY.key_id, moment, "moves on", "1", NOW, KEY))
+
+    assert read_revocations(client.get("/api/v1/keys/jwks").text) == {KEY.key_id: moment}
 
 
 def test_an_unknown_key_cannot_revoke_another_and_is_itself_not_found(client: TestClient, tokens: Path) -> None:

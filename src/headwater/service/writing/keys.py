@@ -115,9 +115,8 @@ def _known_key(now: Standing, key_id: str, replaced_by: str | None) -> shapes.Kn
 def jwks(edits: Edits, configured: Configured) -> str:
     """All keys, enrolled or configured, as a JSON Web Key Set; a revoked one has `revokedFrom`."""
     now = standing(edits.all_of(KEY), configured)
-    return write_jwks(
-        dict(sorted(now.keys.items())), {key_id: iso(each.from_us) for key_id, each in now.revoked.items()}
-    )
+    revoked_from = {key_id: iso(each.from_us, "microseconds") for key_id, each in now.revoked.items()}
+    return write_jwks(dict(sorted(now.keys.items())), revoked_from)
 
 
 def _checked(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
