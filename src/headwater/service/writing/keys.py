@@ -128,7 +128,7 @@ def _checked(statement: Statement, signed: Signed, known: Standing, token: str |
     check_signature(signed, statement.key_id, key)
     if statement.what == "enrol":
         if statement.replaces is not None:
-            raise InvalidInputError("statement.replaces: only a rotation says which key is replaced, and is signed by it")
+            raise InvalidInputError("statement.replaces: expected only in a rotation, which that key signs too")
         return True
     old = statement.replaces or ""
     if old not in known.keys or old in known.revoked:
