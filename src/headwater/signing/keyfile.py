@@ -63,11 +63,15 @@ def tokens_path(home: Path) -> Path:
 def next_key(home: Path) -> NodeKey:
     """Return the key that will replace the node's, creating it on the first call.
 
+    One that is left of another node is deleted: the node's key was moved away before its rotation was done.
+
     Raises:
         SetupError: as `load_or_create`.
     """
     path, node_id = _next_path(home), load_or_create(home).node_id
     try:
+        if path.exists() and _load(path).node_id != node_id:
+            path.unlink()
         if not path.exists():
             create_once(path, _written(node_id, secrets.token_bytes(_SEED_BYTES)))
         return _load(path)

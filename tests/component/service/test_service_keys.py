@@ -425,6 +425,17 @@ def test_a_mistaken_revocation_is_corrected_by_a_token_that_names_the_node(clien
     assert (first, last) == ("the wrong one", "was another's")
 
 
+def test_a_revoked_key_is_not_enrolled_again_as_that_would_change_nothing(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    post_statement(client, revocation(KEY.key_id, NOW, "laptop stolen", "1", NOW), token(tokens))
+
+    again = enrol(client, KEY, token(tokens, NODE))
+
+    assert (again.status_code, again.json()["message"].split(":")[0]) == (403, "statement.keyId")
+    assert post_signed(client, KEY) == 403
+    assert len([*tokens.iterdir()]) == 1
+
+
 def test_a_replacement_introduced_by_a_stolen_key_is_revoked_with_it_and_named_in_the_answer(
     client: TestClient, tokens: Path
 ) -> None:

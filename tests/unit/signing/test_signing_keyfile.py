@@ -139,6 +139,17 @@ def test_the_next_key_is_created_once_for_the_node_and_replaces_the_old_one(tmp_
     assert next_key(tmp_path).key_id != first.key_id
 
 
+def test_a_next_key_of_another_node_is_not_the_next_key_of_this_one(tmp_path: Path) -> None:
+    load_or_create(tmp_path)
+    before = next_key(tmp_path)
+    key_path(tmp_path).unlink()
+    own = load_or_create(tmp_path)
+
+    following = next_key(tmp_path)
+
+    assert following.node_id == own.node_id != before.node_id
+
+
 def test_replaced_keys_stay_trusted_without_their_private_halves(tmp_path: Path) -> None:
     keys = [load_or_create(tmp_path)]
     for _ in range(2):

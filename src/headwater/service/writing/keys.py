@@ -129,6 +129,11 @@ def _checked(statement: Statement, signed: Signed, known: Standing, token: str |
     if statement.what == "enrol":
         if statement.replaces is not None:
             raise InvalidInputError("statement.replaces: expected only in a rotation, which that key signs too")
+        if statement.key_id in known.revoked and known.revoked[statement.key_id].from_us <= now_us:
+            raise UntrustedEventError(
+                "statement.keyId: the key is revoked, and enrolling it changes nothing; the node needs another key "
+                "(docs/trust.md)"
+            )
         return True
     old = statement.replaces or ""
     if old not in known.keys or old in known.revoked:
