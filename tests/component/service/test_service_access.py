@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -240,6 +241,18 @@ def test_a_revoked_key_is_rejected_and_its_history_is_in_the_log(admin: Caller) 
     (listed,) = (each for each in admin("GET", "/api/v1/access/keys").json()["keys"] if each["id"] == made["id"])
     assert listed["isRevoked"] is True
     assert "secret" not in listed
+
+
+def test_all_keys_that_were_created_with_one_name_at_the_same_time_are_revoked_by_it(admin: Caller) -> None:
+    def created(_: int) -> Response:
+        return admin("POST", "/api/v1/access/keys", json={"name": "ci", "roles": ["read"], "scopes": ["*"]})
+
+    with ThreadPoolExecutor(8) as at_once:
+        answers = [*at_once.map(created, range(8))]
+    admin("DELETE", "/api/v1/access/keys/ci")
+
+    holders = [Caller(admin._client, each.json()["secret"]) for each in answers if each.status_code == 201]
+    assert {holder("GET", "/api/v1/jobs").status_code for holder in holders} == {401}
 
 
 def test_a_key_expires_at_its_time(admin: Caller) -> None:

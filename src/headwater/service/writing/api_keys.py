@@ -39,22 +39,24 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
         InvalidInputError: the name is taken, a role or scope is invalid, or the end is in the past.
     """
     new, key = _new_key(service, body)
-    await _log(service, by, key.key_id, GRANTED, stored_form(key))
+    await _log(service, by, EditItem((ACCESS_KEY, key.key_id), GRANTED, stored_form(key)))
     return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=new.secret)
 
 
 async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
-    """Revoke an API key by id or name; when this returns, it is no longer valid.
+    """Revoke an API key by id, or by name all that have it; when this returns, it is no longer valid.
+
+    Several have one name if they were created at the same time.
 
     Raises:
         NotFoundError: there is no valid one.
     """
     keys = holding(service.knowledge.graph.edits)
-    key = keys.get(name) or next((each for each in keys.values() if each.name == name), None)
-    if key is None:
+    revoked = [keys[name]] if name in keys else [each for each in keys.values() if each.name == name]
+    if not revoked:
         raise NotFoundError(f"API key '{name}' not found.")
-    await _log(service, by, key.key_id, REVOKED, True)
-    return _shape(key, is_revoked=True)
+    await _log(service, by, *(EditItem((ACCESS_KEY, each.key_id), REVOKED, True) for each in revoked))
+    return _shape(revoked[0], is_revoked=True)
 
 
 def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
@@ -77,9 +79,8 @@ def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]
     return new, ApiKey(new.key_id, body.name, new.sha256, grant, until_us)
 
 
-async def _log(service: Service, by: str | None, key_id: str, what: str, value: object) -> None:
-    item = EditItem((ACCESS_KEY, key_id), what, value)
-    entry = edit_entry(service.new_id(), service.now_us(), by, [item])
+async def _log(service: Service, by: str | None, *items: EditItem) -> None:
+    entry = edit_entry(service.new_id(), service.now_us(), by, items)
     await service.intake.edit(entry, is_proved=True)  # the caller was authorised before
 
 
