@@ -111,6 +111,8 @@ def export(
     """
     if output.exists() and not force:
         raise InvalidInputError(f"--output: {output} already exists: name a new file, or replace it with --force")
+    if head is not None and witnesses:
+        raise InvalidInputError("--witnesses: chooses a head of this service; leave it out, or --head")
     home = headwater_home()
     if not (home / "keys" / "log.key").exists():
         raise SetupError(f"there is no log key in {home / 'keys'}: export on the machine where the service runs")

@@ -59,8 +59,9 @@ def verify(
         bool, typer.Option("--records", help="The files hold records that the processor `signature` signed.")
     ] = False,
     column: Annotated[
-        str, typer.Option(metavar="NAME", help="For records: the column with the signature.")
-    ] = "signature",
+        str | None,
+        typer.Option(metavar="NAME", help="For records: the column with the signature; by default `signature`."),
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object an event.")] = False,
 ) -> None:
     """Verify the signatures of events, or of records; exit 0 only if there are any and all are ok.
@@ -70,9 +71,11 @@ def verify(
     Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks, or that was revoked by then), unsigned,
     malformed (no event in JSON, or one that may be read in two ways: a key stands twice, it is too deep).
     """
+    if column is not None and not records:
+        raise typer.BadParameter("only records have a column: add --records", param_hint="--column")
     trusted = read_keys(keys)
     show = _json_line if json_output else _plain_line
-    judge = judge_of_records(column, trusted) if records else partial(verified, keys=trusted)
+    judge = judge_of_records(column or "signature", trusted) if records else partial(verified, keys=trusted)
     name_files = len(files) > 1
     verdicts: Counter[str] = Counter()
     with _progress(files) as advance:

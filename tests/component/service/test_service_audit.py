@@ -279,6 +279,16 @@ def test_a_database_rewritten_with_its_tree_is_found_by_the_consistency_check(ho
     assert checks(answer) == {"consistency"}
 
 
+def test_a_head_and_a_number_of_witnesses_are_not_both_taken(home: Path) -> None:
+    (home / "head.txt").write_text("x")
+
+    result = run("export", "-o", str(home / "x.zip"), "--head", str(home / "head.txt"), "--witnesses", "2")
+
+    assert isinstance(result.exception, InvalidInputError)
+    assert str(result.exception).startswith("--witnesses:")
+    assert not (home / "x.zip").exists()
+
+
 def test_a_kept_head_newer_than_the_witnessed_one_is_refused_at_the_export(home: Path) -> None:
     """In a bundle, it would look as if the log had been cut off."""
     (home / "witnessed.txt").write_bytes(_content(bundle_of(home))["checkpoint.txt"])

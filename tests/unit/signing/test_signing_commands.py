@@ -83,6 +83,18 @@ def test_a_file_without_events_fails(tmp_path: Path, jwks: Path) -> None:
     assert result.stdout == "no events\n"
 
 
+def test_a_column_without_records_is_refused_so_no_record_is_judged_as_an_event(tmp_path: Path, jwks: Path) -> None:
+    record = {"order": 1, "seal": sign_record(b'{"order":1}', "body", KEY)._asdict()}
+    file = _events(tmp_path / "r.jsonl", json.dumps(record).encode())
+    column = [file, "--keys", str(jwks), "--column", "seal"]
+
+    alone, with_records = (runner.invoke(app, ["verify", *column, *more]) for more in ((), ("--records",)))
+
+    assert (alone.exit_code, alone.stdout) == (2, "")
+    assert "--records" in alone.stderr
+    assert with_records.exit_code == 0
+
+
 def test_a_record_of_a_revoked_key_is_not_ok(tmp_path: Path, jwks: Path) -> None:
     record = b'{"id":1}'
     signature = sign_record(record, "body", KEY)._asdict()
