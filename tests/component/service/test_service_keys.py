@@ -118,6 +118,19 @@ def test_a_token_is_used_up_only_if_the_statement_was_stored(
     assert [*tokens.iterdir()] == []
 
 
+def test_a_used_token_stays_used_if_its_file_is_restored_from_a_backup(client: TestClient, tokens: Path) -> None:
+    made = token(tokens)
+    (file,) = tokens.iterdir()
+    backup = file.read_bytes()
+    enrol(client, KEY, made)
+    file.write_bytes(backup)
+
+    again = enrol(client, STRANGER, made)
+
+    assert (again.status_code, again.json()["message"]) == (403, "token: already used")
+    assert [*tokens.iterdir()] == []
+
+
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_after_a_service_was_killed_while_it_used_a_token_another_token_does_what_it_was_for(
     client: TestClient, tokens: Path, is_stored: bool

@@ -66,7 +66,7 @@ async def change(
     used = None
     if _checked(statement, signed, known, body.token, now_us):
         used = _used_token(service, token_directory, body.token, statement, known)
-    elif _is_in_log(service, body.statement):
+    elif _is_in_log(service, "statement", body.statement):
         return  # anybody can read it there and send it again
     value = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
@@ -177,9 +177,10 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Standing, t
     return False
 
 
-def _is_in_log(service: Service, statement: str) -> bool:
+def _is_in_log(service: Service, member: str, value: str) -> bool:
+    """Whether an edit of a key has this statement, or the hash of this token."""
     edits = service.knowledge.graph.edits.all_of(KEY)
-    return any(orjson.loads(edit.value)["statement"] == statement for edit in edits)
+    return any(orjson.loads(edit.value)[member] == value for edit in edits)
 
 
 def _used_token(service: Service, folder: Path | None, token: str | None, statement: Statement, known: Standing) -> str:
@@ -191,7 +192,8 @@ def _used_token(service: Service, folder: Path | None, token: str | None, statem
     if valid.node_id is None:
         _refuse_more_trust(statement, known)
     used = tokens.use(folder, token)
-    if valid.unsure_of is not None and service.knowledge.store.known_digests([valid.unsure_of]):
+    is_stored = valid.unsure_of is not None and service.knowledge.store.known_digests([valid.unsure_of])
+    if is_stored or _is_in_log(service, "token", used):  # its file may be restored from a backup
         tokens.forget(folder, used)
         raise UntrustedEventError("token: already used")
     return used
