@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from headwater.errors import InvalidPipelineError
 from headwater.pipeline.checking.constraints import complaints
-from headwater.pipeline.checking.document import Node, node_at, read_document
+from headwater.pipeline.checking.document import Fields, Node, Scalar, node_at, read_document
 from headwater.pipeline.checking.frames import Frames, resolve
 from headwater.pipeline.checking.grammar import Draft, read_draft
 from headwater.pipeline.checking.overrides import override
@@ -18,8 +19,10 @@ from headwater.pipeline.checking.problems import Path as KeyPath
 from headwater.pipeline.checking.reading import Reader, located
 from headwater.pipeline.checking.variables import expand
 from headwater.pipeline.spec import LineageSpec, PipelineSpec
+from headwater.pipeline.terms import HttpUrl
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_ENDPOINT: Final = "HEADWATER_ENDPOINT"
 
 
 def load_pipeline(
@@ -30,7 +33,8 @@ def load_pipeline(
     Args:
         path: the YAML file; local paths in it are relative to its directory.
         overrides: `--set` settings, key path to YAML text, such as `{"output.iceberg.mode": "overwrite"}`.
-        environment: the values of `${NAME}` in the file; by default the process's environment.
+        environment: the values of `${NAME}` in the file, and the default endpoint of events, `HEADWATER_ENDPOINT`; by
+            default the process's environment.
 
     Raises:
         InvalidPipelineError: the file cannot be read, or is invalid; the message has a line for each problem: its
@@ -84,11 +88,21 @@ def check_source(
     root, of_variables = expand(written, environment, keep_unset=keep_unset)
     reader = Reader(path.absolute().parent)
     draft = read_draft(root, reader)
+    endpoint = _default_endpoint(root, reader, environment)
     frames = _resolved(draft, root, reader) if draft else None
     problems = tuple(sorted({*of_settings, *of_variables, *reader.problems}))
     if problems or draft is None or frames is None:
         return Checked(written, None, problems)
-    return Checked(written, _spec(draft, frames, source, path), ())
+    return Checked(written, _spec(draft, frames, source, path, endpoint), ())
+
+
+def _default_endpoint(root: Node, reader: Reader, environment: Mapping[str, str]) -> str | None:
+    """The endpoint of events from the environment; None if the file has its own, or the environment has none."""
+    match node_at(root, ("lineage", "http")):
+        case Fields(nodes) if "endpoint" in nodes:
+            return None
+    named = environment.get(_ENDPOINT)
+    return reader.read(Scalar(named, Mark(1, 1), plain=False), HttpUrl, (_ENDPOINT,)) if named else None
 
 
 def _resolved(draft: Draft, root: Node, reader: Reader) -> Frames:
@@ -100,9 +114,11 @@ def _resolved(draft: Draft, root: Node, reader: Reader) -> Frames:
     return resolve(draft, report)
 
 
-def _spec(draft: Draft, frames: Frames, source: bytes, path: Path) -> PipelineSpec:
+def _spec(draft: Draft, frames: Frames, source: bytes, path: Path, endpoint: str | None) -> PipelineSpec:
     settings = dict(draft.settings)
     lineage: LineageSpec = settings.pop("lineage", LineageSpec())
+    if endpoint:
+        lineage = replace(lineage, http=replace(lineage.http, endpoint=endpoint))
     events = replace(lineage.file, path=located(lineage.file.path, path.absolute().parent))
     return PipelineSpec(
         **settings,

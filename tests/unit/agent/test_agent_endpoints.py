@@ -365,6 +365,12 @@ def test_a_url_in_ordinary_text_is_not_an_endpoint() -> None:
     assert problems(SILENT + ROWS + LINES + query) == []
 
 
+def test_the_endpoint_of_events_in_the_environment_is_checked_too() -> None:
+    address = "https://lineage.us:443/api/v1/lineage"
+
+    assert problems(ROWS + LINES, HEADWATER_ENDPOINT=address) == [f"lineage.http.endpoint: {address}"]
+
+
 def test_the_endpoint_of_s3_in_the_environment_is_checked_too() -> None:
     text = f"{SILENT}{LINES}input: {{file: {{paths: [s3://eu/in], format: text}}}}"
 

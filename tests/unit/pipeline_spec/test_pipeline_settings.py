@@ -6,7 +6,7 @@ import pytest
 
 from headwater.errors import InvalidPipelineError
 from headwater.pipeline.check import load_pipeline
-from headwater.pipeline.spec import FileInput, IcebergOutput, PipelineSpec
+from headwater.pipeline.spec import FileInput, IcebergOutput, LineageHttp, PipelineSpec
 
 TEXT = """\
 name: orders
@@ -33,6 +33,26 @@ def test_a_setting_replaces_a_value(tmp_path: Path) -> None:
 
 def test_a_setting_adds_a_missing_value(tmp_path: Path) -> None:
     assert load(tmp_path, lineage__http__endpoint="http://h:${PORT}/x").lineage.http.endpoint == "http://h:5001/x"
+
+
+def test_events_go_to_the_endpoint_of_the_environment_unless_the_file_has_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "orders.yaml"
+    path.write_text(TEXT)
+    environment = {"HEADWATER_ENDPOINT": "http://h:5001/api/v1/lineage"}
+
+    silent = load_pipeline(path, {"lineage.http.timeout": "1s"}, environment)
+    named = load_pipeline(path, {"lineage.http.endpoint": "http://own/x"}, environment)
+
+    assert silent.lineage.http == LineageHttp(endpoint="http://h:5001/api/v1/lineage", timeout=1.0)
+    assert named.lineage.http.endpoint == "http://own/x"
+
+
+def test_an_endpoint_of_the_environment_that_is_no_address_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "orders.yaml"
+    path.write_text(TEXT)
+
+    with pytest.raises(InvalidPipelineError, match="HEADWATER_ENDPOINT: expected http://… or https://… without cred"):
+        load_pipeline(path, environment={"HEADWATER_ENDPOINT": "localhost:5000"})
 
 
 def test_a_settings_value_is_yaml(tmp_path: Path) -> None:
