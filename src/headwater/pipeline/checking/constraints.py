@@ -140,7 +140,8 @@ def _signature(does: SignatureProcessor, _: bool) -> Complaints:
 
 def _file_output(writes: FileOutput, streams: bool) -> Complaints:
     if streams and writes.mode != "append":
-        yield ("mode",), f"expected append, as a stream only adds files, found {writes.mode}"
+        found = "the default, error" if writes.mode == "error" else writes.mode
+        yield ("mode",), f"expected append, as a stream only adds files, found {found}"
     if writes.single_file and (streams or writes.mode == "append" or writes.partition_by):
         yield ("single_file",), "single_file cannot be combined with append, partition_by or mode: stream"
 
