@@ -16,7 +16,9 @@ class OidcConfig(BaseModel):
 
     issuer: Annotated[str, Field(min_length=1, description="The exact value of `iss`.")]
     audience: Annotated[str, Field(min_length=1, description="The required value of `aud`, or one of its values.")]
-    jwks: Annotated[str, Field(min_length=1, description="The provider's keys: an https:// URL, or a file.")]
+    jwks: Annotated[
+        str, Field(min_length=1, description="The provider's keys: an https:// URL, or a file beside access.yaml.")
+    ]
     leeway_s: Annotated[int, Field(ge=0, le=600, description="The allowed clock skew.")] = 60
     refresh_s: Annotated[int, Field(ge=1, description="How often the keys are fetched again.")] = 600
     name_claim: Annotated[str, Field(description="The caller's name.")] = "sub"
@@ -45,6 +47,10 @@ def read_config(path: Path) -> AccessConfig:
         return AccessConfig()
     try:
         config = AccessConfig.model_validate(yaml.safe_load(path.read_text()) or {})
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        where = "" if mark is None else f":{mark.line + 1}:{mark.column + 1}"
+        raise SetupError(f"{path}{where}: not YAML: {fault.problem}") from fault
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
         raise SetupError(f"{path}: cannot be read ({type(fault).__name__})") from fault
     except ValidationError as invalid:
@@ -52,4 +58,15 @@ def read_config(path: Path) -> AccessConfig:
         raise SetupError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     if config.policies is not None:
         config = config.model_copy(update={"policies": path.parent / config.policies})
+    if config.oidc is not None and "://" not in config.oidc.jwks:
+        config = config.model_copy(update={"oidc": _with_key_file(config.oidc, path)})
     return config
+
+
+def _with_key_file(oidc: OidcConfig, path: Path) -> OidcConfig:
+    file = path.parent / oidc.jwks
+    if not file.is_file():
+        raise SetupError(
+            f"{path}: oidc.jwks: there is no file {file}; expected the https:// URL of the provider's keys, or a file"
+        )
+    return oidc.model_copy(update={"jwks": str(file)})

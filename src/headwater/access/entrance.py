@@ -27,7 +27,9 @@ def entrance(config: AccessConfig, cache: Path, now_us: Callable[[], int]) -> En
     """
     try:
         policy = Policy("" if config.policies is None else config.policies.read_text())
-    except (OSError, UnicodeDecodeError, InvalidInputError) as fault:
+    except OSError as fault:
+        raise SetupError(f"policies: {config.policies}: {fault.strerror}") from fault
+    except (UnicodeDecodeError, InvalidInputError) as fault:
         raise SetupError(f"policies: {config.policies}: {fault}") from fault
     if config.oidc is None:
         return Entrance(policy)
