@@ -113,8 +113,7 @@ def revoke(
 
 def operators_token() -> str | None:
     """A token for one minute, made with the log's key; None if the environment has a token, or there is no such key."""
-    home = headwater_home()
-    if bearer() or not (home / "keys" / "log.key").exists():
+    if bearer() or not ((home := headwater_home()) / "keys" / "log.key").exists():
         return None
     return operator_token(log_key(home, None, ""), who(), time.time_ns() // 1_000)
 
