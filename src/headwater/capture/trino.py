@@ -74,8 +74,12 @@ class CatalogMeaning(NamedTuple):
 
 
 def namespace_of(etc: Path) -> str | None:
-    """The namespace of this Trino's tables, from its OpenLineage listener's configuration; None without a listener."""
-    for file in sorted(etc.glob("*.properties")):
+    """The namespace of this Trino's tables, from its OpenLineage listener's configuration; None without a listener.
+
+    Raises:
+        SetupError: there is no such folder, or it cannot be read.
+    """
+    for file in _properties_files(etc):
         properties = _properties_in(file) or {}
         if properties.get("event-listener.name") == "openlineage":
             uri = properties.get(f"{_LISTENER}.trino.uri")
@@ -102,13 +106,10 @@ def catalogs_in(etc: Path) -> list[CatalogMeaning]:
     """The catalogs configured in `etc/catalog`, by name; one whose file cannot be read is unknown.
 
     Raises:
-        SetupError: there is no such folder.
+        SetupError: there is no such folder, or it cannot be read.
     """
-    folder = etc / "catalog"
-    if not folder.is_dir():
-        raise SetupError(f"{folder} is not a folder; expected Trino's configuration folder, which contains `catalog`")
     found = []
-    for file in sorted(folder.glob("*.properties")):
+    for file in _properties_files(etc / "catalog"):
         properties = _properties_in(file)
         each = (
             CatalogMeaning(file.stem, None, f"cannot read {file}")
@@ -118,6 +119,17 @@ def catalogs_in(etc: Path) -> list[CatalogMeaning]:
         if each is not None:
             found.append(each)
     return found
+
+
+def _properties_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(file for file in folder.iterdir() if file.suffix == ".properties")
+    except (FileNotFoundError, NotADirectoryError):
+        raise SetupError(
+            f"{folder} is not a folder; expected Trino's configuration folder, which contains `catalog`"
+        ) from None
+    except OSError as fault:
+        raise SetupError(f"cannot read {folder}: {fault.strerror}; let this user read it") from fault
 
 
 def _properties_in(file: Path) -> dict[str, str] | None:

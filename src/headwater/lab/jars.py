@@ -35,14 +35,17 @@ def fetch(part: str, project: Path = PROJECT) -> None:
     """Fetch the part's jars with Maven; an incomplete fetch is removed first.
 
     Raises:
-        SetupError: Maven is missing, or it failed.
+        SetupError: Maven is missing, it failed, or the folder cannot be created.
     """
     pom, folder = pom_of(part, project), folder_of(part, project)
     maven = shutil.which("mvn")
     if maven is None:
         raise SetupError("Maven (mvn) is missing: install it; the lab downloads its servers with it")
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as fault:
+        raise SetupError(f"cannot create {folder}: {fault.strerror}; let this user write there") from fault
     quiet = ("--batch-mode", "--quiet", "--no-transfer-progress")
     done = subprocess.run(  # noqa: S603
         [maven, *quiet, "-f", str(pom), f"-DoutputDirectory={folder}"], capture_output=True, text=True, check=False

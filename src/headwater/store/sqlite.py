@@ -301,10 +301,7 @@ def _only_writer(path: Path) -> int:
     if not is_ours:
         holder = _holder(lock)
         os.close(lock)
-        raise SetupError(
-            f"another process (pid {holder}) serves the database {path}; "
-            "stop it, or set HEADWATER_HOME to another folder"
-        )
+        raise SetupError(f"another process (pid {holder}) serves the database {path}: stop it first")
     os.ftruncate(lock, 0)
     os.write(lock, str(os.getpid()).encode())
     return lock

@@ -233,5 +233,7 @@ os._exit(0)
 
     with closing(SqliteStore(path)) as store:
         store.add([entry(event())])
-        with pytest.raises(SetupError, match=rf"another process \(pid {os.getpid()}\) serves the database"):
+        with pytest.raises(
+            SetupError, match=rf"another process \(pid {os.getpid()}\) serves the database .*: stop it first$"
+        ):
             SqliteStore(path)

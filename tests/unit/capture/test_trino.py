@@ -1,8 +1,12 @@
 """The meaning of Trino's catalogs, by its configuration."""
 
 import json
+import os
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -193,3 +197,35 @@ def test_a_catalog_is_reported_once_and_again_when_it_changed(etc: Path) -> None
 def test_a_folder_without_catalogs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="catalog"):
         catalogs_in(tmp_path)
+
+
+@pytest.mark.parametrize(("closed", "read"), [("", namespace_of), ("", catalogs_in), ("catalog", catalogs_in)])
+def test_a_folder_that_cannot_be_read_is_named_with_what_to_do(closed: str, read: Callable[[Path], object]) -> None:
+    with TemporaryDirectory() as name:
+        etc = Path(name)
+        (etc / "catalog").mkdir()
+        etc.chmod(0o755)
+
+        with (
+            unreadable(etc / closed),
+            pytest.raises(SetupError, match=f"cannot read {etc}.*: Permission denied; let this user read it"),
+        ):
+            read(etc)
+
+
+def test_a_configuration_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=f"{tmp_path}/etc is not a folder; expected Trino's configuration folder"):
+        namespace_of(tmp_path / "etc")
+
+
+@contextmanager
+def unreadable(folder: Path) -> Iterator[None]:
+    folder.chmod(0)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)  # the superuser may read any folder
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o700)

@@ -29,6 +29,16 @@ def test_without_maven_the_error_says_what_to_install(tmp_path: Path, monkeypatc
         jars.fetch("lab-broker")
 
 
+def test_a_folder_of_jars_that_cannot_be_created_is_named_with_what_to_do(tmp_path: Path) -> None:
+    pom = tmp_path / "jvm" / "part" / "pom.xml"
+    pom.parent.mkdir(parents=True)
+    pom.touch()
+    (tmp_path / "build").touch()
+
+    with pytest.raises(SetupError, match=f"cannot create {tmp_path}/build/lab/part: .*; let this user write there"):
+        jars.fetch("part", tmp_path)
+
+
 def test_a_changed_pom_is_fetched_again(tmp_path: Path) -> None:
     pom = tmp_path / "jvm" / "part" / "pom.xml"
     pom.parent.mkdir(parents=True)
