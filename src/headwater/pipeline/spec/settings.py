@@ -49,7 +49,7 @@ class LineageSpec:
     Attributes:
         transport: which of `http` and `file` are used.
         drain_timeout: how long the end of a run waits for deliveries; undelivered events stay in the spool.
-        running_interval: time between a stream's RUNNING events.
+        running_interval: time between a run's RUNNING events.
         heartbeat: the node sends a heartbeat after so long without an event; 0 disables it.
     """
 
