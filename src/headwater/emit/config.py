@@ -38,11 +38,14 @@ class HttpConfig:
     def __post_init__(self) -> None:
         """Validate the endpoint."""
         if not is_of_web_server(self.endpoint):  # it is not repeated: it may hold a password
-            raise InvalidInputError(f"the endpoint for events is not an HTTP URL; expected one like {DEFAULT_ENDPOINT}")
+            raise InvalidInputError(
+                "the endpoint for events, from endpoint, --endpoint or HEADWATER_ENDPOINT, is not an HTTP URL; "
+                f"expected one like {DEFAULT_ENDPOINT}"
+            )
         if "@" in urlsplit(self.endpoint).netloc:
             raise InvalidInputError(
                 "the endpoint for events holds credentials; name an environment variable with a token instead: "
-                "--token-env, or lineage.http.auth.token_env of a pipeline file"
+                "token_env, --token-env, or lineage.http.auth.token_env of a pipeline file"
             )
 
 
