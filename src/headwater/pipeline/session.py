@@ -90,7 +90,11 @@ def open_session(
     for logger in _LOGGERS_THAT_PRINT_VALUES:
         logging.getLogger(logger).disabled = True
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    return SparkSession.builder.config(conf=conf).getOrCreate()
+    try:
+        return SparkSession.builder.config(conf=conf).getOrCreate()
+    except Exception as fault:
+        fault.add_note(f"Spark does not start with the master {master}")
+        raise
 
 
 def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str) -> SparkSession:

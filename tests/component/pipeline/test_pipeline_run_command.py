@@ -104,6 +104,16 @@ def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
     assert events(folder)[-1]["eventType"] == "FAIL"
 
 
+def test_a_master_with_which_spark_does_not_start_is_named(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: 7}}\noutput: {stdout: }")
+    process = started(folder, "--master", "local[many]")
+
+    _, err = process.communicate(timeout=300)
+
+    assert process.returncode == 1
+    assert "orders: failed: Spark does not start with the master local[many]: " in err
+
+
 def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Path) -> None:
     pipeline(folder, "input: {generate: {rows: none}}\noutput: {iceberg: {tabel: lake.a.t}}")
     process = started(folder)
