@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -75,7 +77,8 @@ def open_session(
     Spark in order. The JVM's output goes to HEADWATER_HOME/log/spark.log, so that standard output stays ours.
 
     Raises:
-        SetupError: Java or Spark's jars are missing, HEADWATER_HOME cannot be written, or the JVM does not start.
+        SetupError: Java or Spark's jars are missing, HEADWATER_HOME cannot be written, the JVM does not start, or Spark
+            does not accept the value of an option.
     """
     with _starting:
         if SparkContext._active_spark_context is not None:
@@ -86,7 +89,9 @@ def open_session(
             # Spark's Python workers would otherwise use the first `python3` on PATH, which lacks our packages.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         conf = _conf(home, master, name, options or {})
-        _launch_jvm(conf, home)
+        if SparkContext._gateway is None:  # else an attempt to start Spark in this JVM has failed before
+            _launch_jvm(conf, home)
+        _check_sql_options(options or {})
     for logger in _LOGGERS_THAT_PRINT_VALUES:
         logging.getLogger(logger).disabled = True
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
@@ -182,3 +187,14 @@ def _launch_jvm(conf: SparkConf, home: Path) -> None:
     except PySparkRuntimeError as failed:
         raise SetupError(f"Spark's JVM did not start; see {printed}") from failed
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _check_sql_options(options: Mapping[str, str]) -> None:
+    """Refuse a value that Spark cannot parse: with one in a session, PySpark handles an exception by raising another."""
+    checked = SparkContext._jvm.org.apache.spark.sql.internal.SQLConf()
+    for key, value in options.items():
+        if key.startswith("spark.sql."):
+            try:
+                checked.setConfString(key, value)
+            except (Py4JJavaError, CapturedException):
+                raise SetupError(f"Spark does not accept the value of {key}") from None

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -112,6 +113,37 @@ def test_a_master_with_which_spark_does_not_start_is_named(folder: Path) -> None
 
     assert process.returncode == 1
     assert "orders: failed: Spark does not start with the master local[many]: " in err
+
+
+def test_a_further_attempt_to_start_spark_uses_the_same_jvm(tmp_path: Path) -> None:
+    program = """
+        import os, pathlib, subprocess, sys
+        from headwater.pipeline.session import open_session
+
+        for master in ("local[many]", "local[1]"):
+            try:
+                session = open_session(pathlib.Path(sys.argv[1]), master=master)
+            except Exception:
+                session = None
+        children = subprocess.check_output(["ps", "--ppid", str(os.getpid()), "-o", "comm="], text=True).split()
+        print(session.range(3).count(), children.count("java"))
+    """
+
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(program), str(tmp_path)], capture_output=True, text=True, timeout=120, check=True
+    )
+
+    assert done.stdout == "3 1\n"
+
+
+def test_an_option_whose_value_spark_does_not_accept_fails_the_run_by_name(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: 7}}\noutput: {stdout: }")
+    process = started(folder, "--set", 'spark."spark.sql.shuffle.partitions"=many')
+
+    _, err = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert "orders: failed: Spark does not accept the value of spark.sql.shuffle.partitions" in err
 
 
 def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Path) -> None:
