@@ -190,7 +190,7 @@ def _launch_jvm(conf: SparkConf, home: Path) -> None:
 
 
 def _check_sql_options(options: Mapping[str, str]) -> None:
-    """Refuse a value that Spark cannot parse: with one in a session, PySpark handles an exception by raising another."""
+    """Refuse a value that Spark cannot parse: with one in a session, PySpark handles exceptions by raising others."""
     checked = SparkContext._jvm.org.apache.spark.sql.internal.SQLConf()
     for key, value in options.items():
         if key.startswith("spark.sql."):
