@@ -65,6 +65,7 @@ SNAPSHOT_PROPERTY: Final = "spark.sql.iceberg.snapshot-property"
 """The prefix of settings whose values Iceberg stores as properties of every snapshot written."""
 """The property of every Iceberg snapshot written by a run: it proves which run made a version."""
 
+_UNACCEPTED: Final = "Spark does not accept the value of {}"
 _starting = threading.Lock()
 
 
@@ -108,7 +109,8 @@ def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str)
     Every Iceberg snapshot written in it has the property `RUN_ID_PROPERTY`.
 
     Raises:
-        SetupError: an environment variable of a catalog or a bucket is not set.
+        SetupError: an environment variable of a catalog or a bucket is not set, or Spark does not accept a value of an
+            option.
     """
     prepare_lake(home)
     session = base.newSession()
@@ -119,7 +121,10 @@ def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str)
     wanted |= spec.spark
     wanted[f"{SNAPSHOT_PROPERTY}.{RUN_ID_PROPERTY}"] = run_id
     for key, value in wanted.items():
-        _set(session, key, value)
+        try:
+            _set(session, key, value)
+        except CapturedException:
+            raise SetupError(_UNACCEPTED.format(key)) from None
     return session
 
 
@@ -197,4 +202,4 @@ def _check_sql_options(options: Mapping[str, str]) -> None:
             try:
                 checked.setConfString(key, value)
             except (Py4JJavaError, CapturedException):
-                raise SetupError(f"Spark does not accept the value of {key}") from None
+                raise SetupError(_UNACCEPTED.format(key)) from None

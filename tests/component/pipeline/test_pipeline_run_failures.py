@@ -108,6 +108,16 @@ def test_a_failure_reports_its_place_in_the_file_its_class_and_its_frames_withou
     assert any("\tat org.apache.spark.sql" in line for line in facet["stackTrace"].splitlines())
 
 
+def test_an_option_whose_value_spark_does_not_accept_is_named(bench: Bench) -> None:
+    run = bench.run("""
+        input: {generate: {rows: 1}}
+        output: {iceberg: {table: lake.a.t}}
+        spark: {spark.sql.shuffle.partitions: many}
+    """)
+
+    assert error_of(run)["message"] == "Spark does not accept the value of spark.sql.shuffle.partitions"
+
+
 def test_a_query_over_an_unknown_column_names_it_and_the_known_ones(bench: Bench) -> None:
     run = bench.run("""
         input: {generate: {rows: 1}}
