@@ -68,8 +68,10 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SetupError(f"{path}: cannot be read ({fault})") from fault
+    except OSError as fault:
+        raise SetupError(f"{path}: {fault.strerror}") from fault
+    except UnicodeDecodeError as fault:
+        raise SetupError(f"{path}: not UTF-8") from fault
     root, syntax_problems = read_document(text)
     root, of_variables = expand(root, os.environ if environment is None else environment, keep_unset=False)
     reader = Reader(path.absolute().parent)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwater.agent.config import AgentConfig, HttpApi, load_config
-from headwater.errors import InvalidInputError
+from headwater.errors import InvalidInputError, SetupError
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "agent.md"
 
@@ -59,3 +59,8 @@ def test_an_error_in_the_file_is_reported_with_its_place(tmp_path: Path, text: s
         load_config(file, {})
 
     assert "pw123" not in str(refusal.value)
+
+
+def test_a_file_that_cannot_be_read_is_named_once(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=f"^{tmp_path}/agent.yaml: No such file or directory$"):
+        load_config(tmp_path / "agent.yaml", {})

@@ -1,6 +1,8 @@
 """Submitting a job in a process that reports what it runs; here one that reports given lines."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +73,17 @@ def test_a_missing_python_is_named(tmp_path: Path, session: Session) -> None:
     missing = _submission(tmp_path)
     missing.python.unlink()
 
-    with pytest.raises(SetupError, match=r"/python cannot be started: No such file"):
+    with pytest.raises(
+        SetupError, match=r"/python cannot be started: No such file .* --python or HEADWATER_FLINK_PYTHON"
+    ):
         _run(missing, session)
+
+
+def test_a_python_without_pyflink_is_refused_by_name(tmp_path: Path, session: Session) -> None:
+    own = replace(_submission(tmp_path), python=Path(sys.executable))
+
+    with pytest.raises(InvalidInputError, match=f"^{sys.executable} has no PyFlink; name one that has with --python$"):
+        _run(own, session)
 
 
 def test_a_url_without_a_host_or_a_cluster_is_refused_before_anything_is_run() -> None:

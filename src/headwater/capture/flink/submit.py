@@ -114,7 +114,10 @@ def _started(submission: Submission, session: Session, descriptor: int) -> subpr
             stdout=submission.prints_to,
         )
     except OSError as fault:
-        raise SetupError(f"{submission.python} cannot be started: {fault.strerror}") from fault
+        raise SetupError(
+            f"{submission.python} cannot be started: {fault.strerror}; "
+            "expected a Python with PyFlink in --python or HEADWATER_FLINK_PYTHON"
+        ) from fault
 
 
 def _path_of_python() -> str:

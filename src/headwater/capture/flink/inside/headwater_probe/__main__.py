@@ -6,6 +6,7 @@ import json
 import os
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 _REFUSED = 2
@@ -14,6 +15,11 @@ _REFUSED = 2
 def main() -> int:
     """Run the job of the command line; the settings are JSON, the file descriptor is for the JSON lines."""
     settings, file = json.loads(sys.argv[1]), Path(sys.argv[3])
+    if find_spec("pyflink") is None:  # the other modules import it
+        message = f"{sys.executable} has no PyFlink; name one that has with --python"
+        with os.fdopen(int(sys.argv[2]), "w", encoding="utf-8") as out:
+            out.write(json.dumps({"event": "refused", "message": message}) + "\n")
+        return _REFUSED
     # Otherwise PyFlink starts a server for Python functions, which needs further packages.
     os.environ.setdefault("_python_worker_execution_mode", "process")
     from .cluster import submit_to
