@@ -144,6 +144,9 @@ def _run() -> int | str | None:
     except BrokenPipeError:
         raise
     except OSError as fault:
+        if isinstance(fault, PermissionError) and fault.filename is not None:
+            say(*lines_of([f"headwater: {fault.filename}: {fault.strerror}"]), err=True)
+            return NOT_DONE
         if fault.errno not in _NO_ROOM:
             return _report_fault(fault)
         _discard(sys.stdout)

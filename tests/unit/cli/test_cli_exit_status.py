@@ -1,8 +1,10 @@
 """The exit status of a command: 2 if it could not be done, 1 if it was done with a negative result."""
 
 import inspect
+import os
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,24 @@ def test_an_unexpected_error_is_shown_with_its_traceback_and_has_its_own_exit_st
     assert trace[0] == "Traceback (most recent call last):"
     assert error.startswith("ModuleNotFoundError: ")
     assert message == "headwater: this is a bug in Headwater; please report it with the lines above"
+
+
+def test_a_file_that_the_user_may_not_reach_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_module("headwater.cli.audit")  # the other user may not reach Python's files either
+    closed, user = tmp_path / "closed", os.geteuid()
+    closed.mkdir(mode=0)
+    if user == 0:
+        os.seteuid(65534)  # the superuser may reach any file
+
+    try:
+        status = status_of_call(["audit", "export", "-o", str(closed / "bundle.zip")], tmp_path, monkeypatch)
+    finally:
+        os.seteuid(user)
+        closed.chmod(0o700)
+
+    assert (status, capsys.readouterr().err) == (2, f"headwater: {closed}/bundle.zip: Permission denied\n")
 
 
 def status_of_call(arguments: list[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> object:
