@@ -43,10 +43,19 @@ class Edits:
         """The number of targets ever edited."""
         return len(self._edits)
 
-    def may_have_deleted_by(self, time_us: int) -> bool:
-        """Whether anything may have been deleted by then."""
-        deletions = (about[DELETED] for about in self._edits.values() if DELETED in about)
-        return any(edit.seen.first_us <= time_us for edit in deletions)
+    def knows_what_was_deleted_by(self, time_us: int) -> bool:
+        """Whether what was deleted then is known; not so between a deletion and what deleted or restored the same last.
+
+        Which event restored it then depends on all events before.
+        """
+        return not any(edit.seen.first_us <= time_us < edit.seen.last_us for edit in self._deletions())
+
+    def deletions_by(self, time_us: int) -> list[Edit]:
+        """What was deleted or restored by then, and not again since."""
+        return [edit for edit in self._deletions() if edit.seen.last_us <= time_us]
+
+    def _deletions(self) -> Iterator[Edit]:
+        return (about[DELETED] for about in self._edits.values() if DELETED in about)
 
     def nodes_edited_after(self, time_us: int) -> Iterator[Target]:
         """The jobs and datasets that were edited after then, themselves or their columns."""

@@ -314,6 +314,59 @@ def test_a_past_state_of_a_log_with_edits_is_that_of_its_entries_alone(
     assert past == _answers_of(counted, as_of)
 
 
+_deletions = st.sampled_from(
+    [
+        *(f"namespaces/lake/datasets/{each['name']}" for each in logs.DATASETS[:4] if each["namespace"] == "lake"),
+        *(f"namespaces/etl/jobs/{job}" for job in logs.JOBS),
+        "namespaces/lake",
+        "namespaces/etl",
+    ]
+)
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    steps=st.lists(logs.events | _deletions, min_size=2, max_size=16),
+    second=st.integers(0, 59),
+    read_after=st.sets(st.integers(0, 15), max_size=3),
+)
+def test_a_past_state_derived_from_the_present_has_what_was_deleted_then_as_a_replay_has(
+    steps: list[bytes | str], second: int, read_after: set[int]
+) -> None:
+    as_of = f"2026-05-22T14:23:{second:02d}.000Z"
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        for number, step in enumerate(steps):
+            if isinstance(step, bytes):
+                _send(client, [step])
+            else:
+                assert client.delete(f"/api/v1/{step}").status_code in (200, 404)
+            if number in read_after:
+                read_everything(client, asOf=as_of)
+        size = client.get("/api/v1/summary").headers["Headwater-Log-Size"]
+        derived = _comparable(read_everything(client, asOf=as_of))
+        replayed = _comparable(read_everything(client, asOf=as_of, logSize=size))
+
+    assert derived == replayed
+
+
+@pytest.mark.parametrize(("at", "replays"), [(15, 0), (25, 1), (59, 0)])
+def test_only_between_a_deletion_and_the_restoring_event_a_past_state_needs_a_replay(
+    tmp_path: Path, at: int, replays: int
+) -> None:
+    deleted_us = _BEGIN_US - 3 * 60_000_000  # 14:20
+    with served(tmp_path, start_us=deleted_us) as client:
+        post(client, _at(10, outputs=[dataset("t")]), _at(11, outputs=[dataset("gone")]))
+        for name in ("t", "gone"):
+            assert client.delete(f"/api/v1/namespaces/lake/datasets/{name}").status_code == 200
+        post(client, _at(30, outputs=[dataset("t")]), _at(50))
+
+        found = client.get("/api/v1/namespaces/lake/datasets/t", params={"asOf": f"2026-05-22T14:{at}:00Z"})
+        gone = client.get("/api/v1/namespaces/lake/datasets/gone", params={"asOf": f"2026-05-22T14:{at}:00Z"})
+
+        assert (found.status_code, gone.status_code) == {15: (200, 200), 25: (404, 404), 59: (200, 404)}[at]
+        assert f"headwater_replay_seconds_count {replays}.0" in client.get("/metrics").text
+
+
 def test_a_dataset_had_no_schema_then_although_the_run_that_wrote_it_changed_job_since(client: TestClient) -> None:
     post(client, _at(20, job={"namespace": "etl", "name": "mart"}, outputs=[dataset("orders", schema=schema("id"))]))
     get(client, "/api/v1/namespaces?asOf=2026-05-22T14:15:00Z")

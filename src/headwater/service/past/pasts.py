@@ -91,7 +91,7 @@ class Pasts:
         for cached in self._cached.values():
             cached.past.learned(log_index, facts, touched)
         if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
-            self._evict([key for key in self._cached if key.is_cut and not self._can_be_cut(key.bounds)])
+            self._evict([key for key in self._cached if key.is_cut])
 
     def reset(self) -> None:
         """Drop all pasts: the current state half-learned an event, so they may have missed changes."""
@@ -138,10 +138,10 @@ class Pasts:
         return _Key(exact, not replayed and self._can_be_cut(exact)), size
 
     def _can_be_cut(self, bounds: AsOf) -> bool:
-        """Whether the past can be derived; not if anything may be deleted then, as only a replay shows a restore."""
+        """Whether the past can be derived; not if only a replay shows what was deleted then."""
         if bounds.time_us is None or bounds.log_size is not None:
             return False
-        return not self._now.graph.edits.may_have_deleted_by(bounds.time_us)
+        return self._now.graph.edits.knows_what_was_deleted_by(bounds.time_us)
 
     def _begin(self, key: _Key, size: int) -> _CachedPast:
         if self._is_stopping.is_set():
