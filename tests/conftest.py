@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -68,6 +69,15 @@ def shared() -> Path:
     if not (folder / "openlineage").is_dir():
         pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder with openlineage/")
     return folder
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, unlike pytest's."""
+    with TemporaryDirectory() as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
@@ -23,6 +22,7 @@ from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteConnection, SqliteStore
 from tests.component.store.test_store import entry, event
 from tests.support.disk import full_disk
+from tests.support.rights import limited
 
 
 def test_facts_lost_in_a_crash_are_folded_again_from_the_log(tmp_path: Path) -> None:
@@ -112,37 +112,15 @@ def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder that every user may read."""
-    with TemporaryDirectory() as name:
-        path = Path(name)
-        path.chmod(0o755)
-        yield path
+_READ_ONLY = 0o555
 
 
-@contextmanager
-def without_rights(*paths: Path) -> Iterator[None]:
-    """Run as a user who may read these paths, but not write them."""
-    for path in paths:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)  # the superuser may write anywhere
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-        for path in paths:
-            path.chmod(0o755)
-
-
-def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(folder: Path) -> None:
-    with without_rights(folder), pytest.raises(SetupError) as error:
-        SqliteStore(folder / "home" / "headwater.db")
+def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(open_folder: Path) -> None:
+    with limited(open_folder, to=_READ_ONLY), pytest.raises(SetupError) as error:
+        SqliteStore(open_folder / "home" / "headwater.db")
 
     assert str(error.value) == (
-        f"cannot write {folder}/home: Permission denied; "
+        f"cannot write {open_folder}/home: Permission denied; "
         "let this user write there, or set HEADWATER_HOME to another folder"
     )
 
@@ -154,12 +132,12 @@ def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
         SqliteStore(tmp_path / "home" / "headwater.db")
 
 
-def test_a_database_that_cannot_be_written_is_named_with_what_to_do(folder: Path) -> None:
-    path = folder / "headwater.db"
+def test_a_database_that_cannot_be_written_is_named_with_what_to_do(open_folder: Path) -> None:
+    path = open_folder / "headwater.db"
     SqliteStore(path).close()
     path.with_name("headwater.db.lock").chmod(0o666)
 
-    with without_rights(folder, path), pytest.raises(SetupError) as error:
+    with limited(open_folder, path, to=_READ_ONLY), pytest.raises(SetupError) as error:
         SqliteStore(path)
 
     assert str(error.value).startswith(f"cannot open the database {path}: attempt to write a readonly database; let")
@@ -208,15 +186,15 @@ def test_a_disk_without_room_for_facts_lost_in_a_crash_is_reported_with_what_to_
     SqliteStore(path).close()
 
 
-def test_a_store_without_read_permission_is_not_reported_as_missing(folder: Path) -> None:
-    path = folder / "headwater.db"
+def test_a_store_without_read_permission_is_not_reported_as_missing(open_folder: Path) -> None:
+    path = open_folder / "headwater.db"
     SqliteStore(path).close()
 
     path.chmod(0)
-    with without_rights(folder):
+    with limited(open_folder, to=_READ_ONLY):
         for open_store in (open_existing, open_reader):
             with pytest.raises(SetupError, match=r"cannot (write|open).*; let this user write there"):
-                open_store(path, folder)
+                open_store(path, open_folder)
 
 
 def test_the_store_of_a_killed_process_can_be_opened_once_its_child_processes_have_ended(tmp_path: Path) -> None:

@@ -1,12 +1,9 @@
 """The meaning of Trino's catalogs, by its configuration."""
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -21,6 +18,7 @@ from headwater.capture.trino import (
     read_properties,
 )
 from headwater.errors import InvalidInputError, SetupError
+from tests.support.rights import limited
 
 
 def facet_of(meaning: CatalogMeaning | None) -> dict[str, str]:
@@ -200,32 +198,18 @@ def test_a_folder_without_catalogs_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("closed", "read"), [("", namespace_of), ("", catalogs_in), ("catalog", catalogs_in)])
-def test_a_folder_that_cannot_be_read_is_named_with_what_to_do(closed: str, read: Callable[[Path], object]) -> None:
-    with TemporaryDirectory() as name:
-        etc = Path(name)
-        (etc / "catalog").mkdir()
-        etc.chmod(0o755)
+def test_a_folder_that_cannot_be_read_is_named_with_what_to_do(
+    open_folder: Path, closed: str, read: Callable[[Path], object]
+) -> None:
+    (open_folder / "catalog").mkdir()
 
-        with (
-            unreadable(etc / closed),
-            pytest.raises(SetupError, match=f"cannot read {etc}.*: Permission denied; let this user read it"),
-        ):
-            read(etc)
+    with (
+        limited(open_folder / closed),
+        pytest.raises(SetupError, match=f"cannot read {open_folder}.*: Permission denied; let this user read it"),
+    ):
+        read(open_folder)
 
 
 def test_a_configuration_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=f"{tmp_path}/etc is not a folder; expected Trino's configuration folder"):
         namespace_of(tmp_path / "etc")
-
-
-@contextmanager
-def unreadable(folder: Path) -> Iterator[None]:
-    folder.chmod(0)
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)  # the superuser may read any folder
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-        folder.chmod(0o700)

@@ -1,7 +1,6 @@
 """The exit status of a command: 2 if it could not be done, 1 if it was done with a negative result."""
 
 import inspect
-import os
 import re
 import sys
 from importlib import import_module
@@ -14,6 +13,7 @@ from headwater.cli import main as program
 from headwater.cli.exit_status import status_of
 from headwater.errors import HeadwaterError
 from headwater.signing.note import ED25519, NoteSigner
+from tests.support.rights import limited
 
 LOG = str(NoteSigner.from_seed("log.example.org", bytes(32), ED25519).verifier)
 TRUST = (errors.UntrustedEventError, errors.UntrustedNoteError)
@@ -133,16 +133,11 @@ def test_a_file_that_the_user_may_not_reach_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import_module("headwater.cli.audit")  # the other user may not reach Python's files either
-    closed, user = tmp_path / "closed", os.geteuid()
-    closed.mkdir(mode=0)
-    if user == 0:
-        os.seteuid(65534)  # the superuser may reach any file
+    closed = tmp_path / "closed"
+    closed.mkdir()
 
-    try:
+    with limited(closed):
         status = status_of_call(["audit", "export", "-o", str(closed / "bundle.zip")], tmp_path, monkeypatch)
-    finally:
-        os.seteuid(user)
-        closed.chmod(0o700)
 
     assert (status, capsys.readouterr().err) == (2, f"headwater: {closed}/bundle.zip: Permission denied\n")
 

@@ -1,11 +1,7 @@
 """`headwater verify` and `headwater key show`, as scripts use them."""
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 import typer
@@ -21,6 +17,7 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.records import sign_record
 from headwater.signing.sign import sign_event
 from tests.support.app import event
+from tests.support.rights import limited
 
 KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 OTHER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
@@ -233,35 +230,15 @@ def test_a_token_that_cannot_be_stored_is_reported_with_what_to_do(
     )
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter."""
-    with TemporaryDirectory() as name:
-        path = Path(name)
-        path.chmod(0o755)
-        yield path
-
-
-@contextmanager
-def closed_to_this_user(folder: Path) -> Iterator[None]:
-    folder.mkdir(mode=0)
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)  # the superuser may enter any folder
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-        folder.chmod(0o700)
-
-
 @pytest.mark.parametrize(("home", "named"), [("closed", "closed"), ("closed/below", "closed/below"), ("", "keys")])
 def test_a_home_that_the_user_may_not_enter_is_named_with_what_to_do(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch, home: str, named: str
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(open_folder / home))
+    closed = open_folder / named.partition("/")[0]
+    closed.mkdir()
 
-    with closed_to_this_user(open_folder / named.partition("/")[0]):
+    with limited(closed):
         result = runner.invoke(app, ["key", "show"])
 
     assert str(result.exception) == (
