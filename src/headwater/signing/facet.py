@@ -2,14 +2,16 @@
 
 import hashlib
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from headwater.errors import InvalidEventError, UntrustedEventError
+from headwater.model.outline import FacetSpan
 from headwater.model.producer import HEADWATER_FACETS, SIGNATURE_MEMBERS
 from headwater.signing.keys import NodeKey
 
 SIGNATURE: Final = "signature"
-SIGNATURE_PATH: Final = ("run", "facets", SIGNATURE)
+_PATH: Final = ("run", "facets", SIGNATURE)
 SIGNATURE_SCHEMA: Final = f"{HEADWATER_FACETS}/SignatureRunFacet.json"
 KNOWN_SCHEMAS: Final = frozenset(
     {
@@ -53,6 +55,11 @@ def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(facets, dict):
         raise InvalidEventError("run.facets: expected an object")
     return facets
+
+
+def begin_of_signature(spans: Sequence[FacetSpan]) -> int | None:
+    """Where the signature of a run event begins in its bytes, given where its facets are; None if it has none."""
+    return next((span.begin for span in reversed(spans) if span.path == _PATH), None)  # it is usually the last
 
 
 def signature_facet(payload: bytes, producer: str, key: NodeKey) -> dict[str, str]:

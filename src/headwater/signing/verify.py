@@ -8,7 +8,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, UntrustedEventError
 from headwater.signing import canonical, ed25519
-from headwater.signing.facet import SIGNATURE, SIGNATURE_PATH, as_event, checked_signature, claimed_key_id, run_facets
+from headwater.signing.facet import (
+    SIGNATURE,
+    as_event,
+    begin_of_signature,
+    checked_signature,
+    claimed_key_id,
+    run_facets,
+)
 from headwater.signing.segments import facet_spans
 
 Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
@@ -107,10 +114,11 @@ def _cut(raw: bytes, claim: Claim) -> _Signed | None:
 
 def _place(raw: bytes) -> int:
     """The offset of the facet's member, or -1 if a signer did not write it so."""
-    begin = raw.find(_CUT_HERE)
-    if raw.find(_CUT_HERE, begin + 1) < 0:
-        return begin
-    return next((span.begin - len(_KEY) for span in facet_spans(raw) if span.path == SIGNATURE_PATH), -1)
+    place = raw.find(_CUT_HERE)
+    if raw.find(_CUT_HERE, place + 1) < 0:
+        return place
+    begin = begin_of_signature(facet_spans(raw))
+    return -1 if begin is None else begin - len(_KEY)
 
 
 def _read(raw: bytes) -> _Signed | None:

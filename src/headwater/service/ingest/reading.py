@@ -19,7 +19,7 @@ from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.remedies import remedy
 from headwater.signing.directory import node_of
-from headwater.signing.facet import SIGNATURE, SIGNATURE_PATH
+from headwater.signing.facet import SIGNATURE, begin_of_signature
 from headwater.signing.verify import UNSIGNED, Claim, Verification, as_revoked, verify_event
 from headwater.store.entries import Entry, entry_of
 
@@ -126,15 +126,12 @@ def _refuse_too_many_names(event: Event, event_facts: Sequence[Fact]) -> None:
     )
 
 
-def _begin_of_signature(event: RunEvent) -> int | None:
-    spans = reversed(event.facet_spans or ())  # it is usually the last
-    return next((span.begin for span in spans if span.path == SIGNATURE_PATH), None)
-
-
 def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
     verified = UNSIGNED
     if isinstance(event, RunEvent) and (facet := event.run_facets.get(SIGNATURE)) is not None:
-        verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
+        verified = verify_event(
+            event.raw, trust.keys, Claim(facet, event.producer, begin_of_signature(event.facet_spans or ()))
+        )
     if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
         verified.key_id or "", AFTER_ALL_US
     ):  # by arrival too, as the thief of a key can write any event time
