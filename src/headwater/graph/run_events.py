@@ -30,7 +30,6 @@ class RunEvents:
 
     def __init__(self) -> None:
         self._alike: dict[frozenset[object], _Alike] = {}
-        self.count = 0
         self.newest = -1
         """The greatest log index of an event added."""
         self.datasets: set[DatasetId] = set()
@@ -43,7 +42,6 @@ class RunEvents:
 
     def add(self, log_index: int, time_us: int, facts: Iterable[Fact]) -> None:
         """Add an event with its place in the log, its time and its facts; in any order, each once."""
-        self.count += 1
         self.newest = max(self.newest, log_index)
         self.datasets.update(fact.dataset for fact in facts if isinstance(fact, FacetReport))
         reported = frozenset(_apart_from_time(fact) for fact in facts if not isinstance(fact, _IGNORED))

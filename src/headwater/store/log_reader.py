@@ -299,10 +299,9 @@ class LogReader(Bounded):
         for begin in range(indexes.start, indexes.stop, _FEW):
             yield from (logged.raw for logged in self.logged(range(begin, min(begin + _FEW, indexes.stop))))
 
-    def events_of_runs(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
-        """The events of these runs, and all job events, dataset events and edits, up to that time."""
-        until = min(until_us, self._until_us)
-        for indexes in (self.log_indexes_without_run(until), [*self.times_of(run_ids, until)]):
+    def events_of_runs(self, run_ids: Sequence[str]) -> Iterator[LoggedEvent]:
+        """The events of these runs, and all job events, dataset events and edits."""
+        for indexes in (self.log_indexes_without_run(), [*self.times_of(run_ids)]):
             yield from self._at(indexes)
 
     def log_indexes_without_run(self, until_us: int = AFTER_ALL_US) -> list[int]:
@@ -310,10 +309,10 @@ class LogReader(Bounded):
         sql = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
         return [row[0] for row in self._rows(sql, (min(until_us, self._until_us),))]
 
-    def times_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> dict[int, int]:
-        """The times of these runs' events up to that time (inclusive), by log index, in no order."""
+    def times_of(self, run_ids: Sequence[str]) -> dict[int, int]:
+        """The times of these runs' events, by log index, in no order."""
         sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
-        return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
+        return dict(self._rows_in(sql, self._keys(run_ids), behind=(self._until_us,)))
 
     def count_events_of_runs(self, run_ids: Sequence[str], limit: int) -> int:
         """The number of events of these runs, of any time; `limit` if there are more."""

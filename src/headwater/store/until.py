@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from headwater.model.edits import DELETED
 from headwater.model.events import Direction
-from headwater.model.facts import SHAPE_PARTS, FacetReport, Fact, Observation, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, Edit, FacetReport, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import BEFORE_ALL_US
 from headwater.store.bounded import RUNS
@@ -115,7 +116,8 @@ class ReaderUntil(Reader):
     def add_again(self, again: EventsAgain) -> list[Fact]:
         """Fold events again whose facts are not in rows; returns the facts that are new here.
 
-        May be called in another thread, as long as nothing else is called meanwhile.
+        What was deleted or restored is not among them: other events than these may have restored it. May be called in
+        another thread, as long as nothing else is called meanwhile.
         """
         self._waiting += (new := [each for each in again.events if each.log_index not in self._refolded])
         self._waiting_reports += again.reports
@@ -126,7 +128,7 @@ class ReaderUntil(Reader):
             self._few.add_all(new_facts)
         self._datasets.update(fact.dataset for fact in new_facts if isinstance(fact, Observation))
         self.reports_again.update(fact.key for fact in new_facts if isinstance(fact, FacetReport))
-        return new_facts
+        return [fact for fact in new_facts if not (isinstance(fact, Edit) and fact.what == DELETED)]
 
     def fold_ahead(self) -> None:
         """Fold what would be folded at the first read; may be called in another thread, as `add_again`."""

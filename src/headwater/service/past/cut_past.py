@@ -7,7 +7,7 @@ event loop's thread.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from functools import partial
@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from headwater.graph.past.cut import CutGraph, side
-from headwater.model.edits import DELETED
-from headwater.model.facts import Edit, FacetReport, Fact, RunOfJob, happened_us
+from headwater.model.facts import FacetReport, Fact, RunOfJob, happened_us
 from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
@@ -89,7 +88,7 @@ class CutPast:
             facts = self._store.add_again(read_again(store, log_indexes, self._until_us))
         else:
             facts = await self._in_thread(lambda reader: self._refold(reader, across))
-        await collect_in_slices(self._add(_without_deletions(facts)))
+        await collect_in_slices(self._add(facts))
         self._graph.add_all(self._now.graph.edits.deletions_by(self._until_us))
         self._graph.identities.note_joined()
         self._graph.hand_over()
@@ -200,13 +199,8 @@ class CutPast:
         late = read_again(now, log_indexes, until_us, self._store.runs)
         self._store.runs.update(run_ids)
         self._store.note_late_events()
-        self.knowledge.learn(_without_deletions([*self._store.add_again(late), *self._store.add_again(again)]))
+        self.knowledge.learn([*self._store.add_again(late), *self._store.add_again(again)])
         self._graph.hand_over()
-
-
-def _without_deletions(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts without what was deleted or restored: other events than these may have restored it."""
-    return [fact for fact in facts if not (isinstance(fact, Edit) and fact.what == DELETED)]
 
 
 def _run_of(facts: Sequence[Fact]) -> str | None:

@@ -12,6 +12,7 @@ from typing import Final
 from headwater.errors import UnavailableError
 from headwater.graph.run_events import RunEvents
 from headwater.model.facts import FacetReport
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.background import groups
 from headwater.store.entries import LoggedEvent, facts_of
 from headwater.store.reader import Reader
@@ -58,7 +59,7 @@ class RunsAgain:
             if self._is_stopping.is_set():
                 raise UnavailableError("the service is stopping")
         self._kept.move_to_end(run_id)
-        if events.count <= _FEW:
+        if events.count_until(AFTER_ALL_US) <= _FEW:
             del self._kept[run_id]
         return events
 
