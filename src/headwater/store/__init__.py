@@ -6,7 +6,7 @@ A store, whichever database keeps it:
     store         writes the log first, facts after it; backlog: facts not yet written
     writer        group commit in front of it
     read_side     reads a store that another process writes to
-    memory        an in-memory store, for a past
+    temporary     a store of some events, for a past
     opened        what every open store offers
     entries       log entries, going in and coming out
 

@@ -1,4 +1,4 @@
-"""The facets of a few runs, from the facts of their events: sooner than an in-memory store is opened for them."""
+"""The facets of a few runs, from the facts of their events: sooner than a temporary store is opened for them."""
 
 from collections.abc import Iterable, Sequence
 

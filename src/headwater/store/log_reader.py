@@ -340,6 +340,12 @@ class LogReader(Bounded):
         newest: int | None = self._value(sql, (until, _ALL if log_size is None else log_size))
         return newest
 
+    def earliest_us_after(self, log_size: int) -> int | None:
+        """The earliest event time after the first entries of the log; None if there are no more entries."""
+        sql = "SELECT event_us FROM log WHERE idx >= ? ORDER BY event_us LIMIT 1"
+        earliest: int | None = self._value(sql, (log_size,))
+        return earliest
+
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time."""
         order = "ORDER BY event_us, idx"

@@ -36,12 +36,12 @@ _OF_A_VALUE: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.Interfa
 
 
 class SqliteConnection:
-    """A connection to one SQLite file, or to a database in memory."""
+    """A connection to one SQLite file, or to a temporary database."""
 
     run_key = staticmethod(run_key)
 
     def __init__(self, path: Path | None) -> None:
-        where = ":memory:" if path is None else path
+        where = "" if path is None else path  # "": a file without a name, made for what exceeds the cache
         self._db = sqlite3.connect(
             where, isolation_level=None, check_same_thread=False, cached_statements=MOST_STATEMENTS
         )
@@ -50,10 +50,11 @@ class SqliteConnection:
         self._db.execute("PRAGMA synchronous = FULL")
 
     @classmethod
-    def in_memory(cls) -> "SqliteConnection":
-        """A connection to an in-memory database with all tables, empty.
+    def temporary(cls) -> "SqliteConnection":
+        """A connection to an empty database with all tables, which lasts as long as the connection.
 
-        It is copied from a template: creating the tables takes eight times as long.
+        It is copied from a template: creating the tables takes eight times as long. What exceeds the cache is in a
+        file without a name, in the folder for temporary files.
         """
         made = cls(None)
         with closing(sqlite3.connect(":memory:")) as empty:

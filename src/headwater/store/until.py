@@ -1,7 +1,7 @@
 """Reading the store as of a time: as if only events up to that time had come.
 
 A row holds for that time if its run had no later events. Rows of other runs were overwritten since: their events are
-folded again from the log into an in-memory store, and read from there.
+folded again from the log into a temporary store, and read from there.
 """
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
@@ -27,9 +27,9 @@ from headwater.store.facet_reader import (
 )
 from headwater.store.few_facts import FewFacts
 from headwater.store.log_reader import EventsQuery
-from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import AnotherReader, Reader
+from headwater.store.temporary import TemporaryStore
 
 ByName = Mapping[str, Stamped]
 
@@ -75,16 +75,16 @@ class LogUntil(Reader):
 class ReaderUntil(Reader):
     """A reader as of a time; called from the thread in which `now` is read.
 
-    The in-memory store has the events up to that time of `runs`, and all events without a run.
+    The temporary store has the events up to that time of `runs`, and all events without a run.
     """
 
     def __init__(self, now: Reader, until_us: int) -> None:
         super().__init__(now.connection, now.known_segments, until_us)
         self.until_us = until_us
         self._now = now
-        self._memory: MemoryStore | None = None
+        self._temporary: TemporaryStore | None = None
         self._waiting: list[LoggedEvent] = []
-        """Entries still to be folded into `_memory` before it is read."""
+        """Entries still to be folded into `_temporary` before it is read."""
         self._waiting_reports: list[FacetReport] = []
         """What is known about their reports from other events."""
         self.reports_again: set[tuple[object, ...]] = set()
@@ -94,7 +94,7 @@ class ReaderUntil(Reader):
         self._refolded: set[int] = set()
         """The log indexes of events folded again."""
         self._datasets: set[DatasetId] = set()
-        """The datasets that `_memory` may mention."""
+        """The datasets that `_temporary` may mention."""
         self.runs: set[str] = set()
         self.content = now.content
         self._verdicts: dict[str, int] | None = None
@@ -105,8 +105,8 @@ class ReaderUntil(Reader):
 
     def close(self) -> None:
         """Free what was folded again; the connection belongs to `now`."""
-        if self._memory is not None:
-            self._memory.close()
+        if self._temporary is not None:
+            self._temporary.close()
 
     @property
     def refolded(self) -> int:
@@ -136,30 +136,30 @@ class ReaderUntil(Reader):
             self._fold()
 
     def _fold(self) -> list[Fact]:
-        if self._memory is None:
-            self._memory = MemoryStore(self._now)
+        if self._temporary is None:
+            self._temporary = TemporaryStore(self._now)
         waiting = sorted(self._waiting, key=lambda each: each.log_index)
-        new_facts = self._memory.add_logged(waiting, self._waiting_reports)
+        new_facts = self._temporary.add_logged(waiting, self._waiting_reports)
         self._waiting.clear()
         self._waiting_reports.clear()
         return new_facts
 
-    def _memory_for(self, of: DatasetId | None = None) -> MemoryStore | None:
-        """The in-memory store, if it may mention that dataset (None: any dataset)."""
+    def _temporary_for(self, of: DatasetId | None = None) -> TemporaryStore | None:
+        """The temporary store, if it may mention that dataset (None: any dataset)."""
         if of is not None and of not in self._datasets:
             return None
         if self._waiting:
             self._fold()
-        return self._memory
+        return self._temporary
 
     @property
     def _has_few(self) -> bool:
         """Whether nothing was folded yet, and that is little."""
-        return self._memory is None and len(self._waiting) <= _FEW
+        return self._temporary is None and len(self._waiting) <= _FEW
 
-    def _facets_again(self) -> FewFacts | MemoryStore | None:
+    def _facets_again(self) -> FewFacts | TemporaryStore | None:
         """Where to read the facets of runs folded again."""
-        return self._few if self._has_few else self._memory_for()
+        return self._few if self._has_few else self._temporary_for()
 
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
@@ -216,9 +216,9 @@ class ReaderUntil(Reader):
     def reported_run_facets(self, run_ids: Sequence[str], name: str) -> list[ReportedRunFacet]:
         """As of then."""
         unchanged, refolded = self._split_runs(run_ids)
-        memory = self._memory_for() if refolded else None
+        temporary = self._temporary_for() if refolded else None
         return super().reported_run_facets(unchanged, name) + (
-            memory.reported_run_facets(refolded, name) if memory else []
+            temporary.reported_run_facets(refolded, name) if temporary else []
         )
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
@@ -231,52 +231,52 @@ class ReaderUntil(Reader):
         """As of then."""
         unchanged, refolded = self._split_runs(run_ids)
         reported = super().reported_facets(unchanged, dataset, names)
-        memory = self._memory_for(dataset) if refolded else None
-        if not memory:
+        temporary = self._temporary_for(dataset) if refolded else None
+        if not temporary:
             return reported
-        reported += memory.reported_facets(refolded, dataset, names)
+        reported += temporary.reported_facets(refolded, dataset, names)
         return sorted(reported, key=lambda each: (each.stamp, each.name, each.content))
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """As of then."""
         if run_id in self.runs:
-            memory = self._memory_for(dataset)
-            return memory.dataset_facets(run_id, direction, dataset) if memory else {}
+            temporary = self._temporary_for(dataset)
+            return temporary.dataset_facets(run_id, direction, dataset) if temporary else {}
         return super().dataset_facets(run_id, direction, dataset)
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
         """As of then."""
         unchanged, refolded = self._split_runs(run_ids)
-        memory = self._memory_for(dataset) if refolded else None
-        from_memory = memory.newest_facets(refolded, dataset) if memory else {}
-        return _newest(super().newest_facets(unchanged, dataset), from_memory)
+        temporary = self._temporary_for(dataset) if refolded else None
+        from_temporary = temporary.newest_facets(refolded, dataset) if temporary else {}
+        return _newest(super().newest_facets(unchanged, dataset), from_temporary)
 
     def facet_at(self, dataset: DatasetId, name: ShapePart, until: Moment) -> Stamped | None:
         """As of then. A row that is old enough holds, whichever run reported it: nothing newer was reported since."""
-        memory = self._memory_for(dataset)
-        from_memory = memory.facet_at(dataset, name, until) if memory else None
-        known = super().facet_at(dataset, name, until), from_memory
+        temporary = self._temporary_for(dataset)
+        from_temporary = temporary.facet_at(dataset, name, until) if temporary else None
+        known = super().facet_at(dataset, name, until), from_temporary
         return max((each for each in known if each is not None), default=None)
 
     def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then. A row's end that is old enough holds, whichever run reported it."""
-        memory = self._memory_for(dataset)
-        from_memory = memory.facet_reports(dataset, names) if memory else ()
-        return [*{*from_memory, *super().facet_reports(dataset, names)}]
+        temporary = self._temporary_for(dataset)
+        from_temporary = temporary.facet_reports(dataset, names) if temporary else ()
+        return [*{*from_temporary, *super().facet_reports(dataset, names)}]
 
     def reports_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
     ) -> list[ReportedFacet]:
         """As of then; see `facet_reports`."""
         _, refolded = self._split_runs(run_ids)
-        memory = self._memory_for(dataset) if refolded else None
-        from_memory = memory.reports_of_runs(refolded, since_us, dataset, names) if memory else ()
-        return [*{*from_memory, *super().reports_of_runs(run_ids, since_us, dataset, names)}]
+        temporary = self._temporary_for(dataset) if refolded else None
+        from_temporary = temporary.reports_of_runs(refolded, since_us, dataset, names) if temporary else ()
+        return [*{*from_temporary, *super().reports_of_runs(run_ids, since_us, dataset, names)}]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
-        memory = self._memory_for(dataset)
-        if not (memory and memory.facet_reports(dataset, SHAPE_PARTS)):
+        temporary = self._temporary_for(dataset)
+        if not (temporary and temporary.facet_reports(dataset, SHAPE_PARTS)):
             return super().shape_changes(dataset)
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
@@ -292,9 +292,9 @@ class ReaderUntil(Reader):
 
     def shape_reports_after(self, dataset: DatasetId, moments: Sequence[Moment]) -> list[ShapeChange]:
         """As of then: the first ones in rows, and the first ones of runs folded again."""
-        memory = self._memory_for(dataset)
-        from_memory = memory.shape_reports_after(dataset, moments) if memory else []
-        return super().shape_reports_after(dataset, moments) + from_memory
+        temporary = self._temporary_for(dataset)
+        from_temporary = temporary.shape_reports_after(dataset, moments) if temporary else []
+        return super().shape_reports_after(dataset, moments) + from_temporary
 
     def another_log(self, another_reader: AnotherReader, namespace: str | None = None) -> Callable[[], LogUntil]:
         """Opens a reader of the log as of then for another thread; the namespace is one that will be asked about."""
@@ -307,8 +307,8 @@ class ReaderUntil(Reader):
         return _runs_then(now, self._moved(namespace)), values
 
     def _moved(self, namespace: str) -> _Moved:
-        memory = self._memory_for()
-        then = {*memory.runs_of_namespace(namespace)} if memory else set()
+        temporary = self._temporary_for()
+        then = {*temporary.runs_of_namespace(namespace)} if temporary else set()
         left, joined = list[int](), list[int]()
         sql = (
             f"SELECT run_id, r.id, namespace FROM {RUNS} r JOIN run_of_job ON run_of_job.run = r.id "

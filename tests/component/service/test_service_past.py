@@ -300,13 +300,16 @@ _edits = st.builds(
     log=st.lists(logs.events | _edits, min_size=2, max_size=12),
     second=st.none() | st.integers(0, 59),
     size=st.none() | st.integers(0, 12),
+    is_in_order=st.booleans(),
 )
 def test_a_past_state_of_a_log_with_edits_is_that_of_its_entries_alone(
-    log: list[bytes], second: int | None, size: int | None
+    log: list[bytes], second: int | None, size: int | None, is_in_order: bool
 ) -> None:
     until_us = None if second is None else _BEGIN_US + second * 1_000_000
     as_of = {} if second is None else {"asOf": f"2026-05-22T14:23:{second:02d}Z"}
     entries = [_entry(raw) for raw in dict.fromkeys(log)]
+    if is_in_order:
+        entries.sort(key=lambda each: each.event_us)
     counted = [each for each in entries[:size] if until_us is None or each.event_us <= until_us]
 
     past = _answers_of(entries, {**as_of, **({} if size is None else {"logSize": size})})
@@ -721,27 +724,48 @@ def test_an_answer_by_log_size_stays_the_same_after_later_events(tmp_path: Path)
     assert again["state"] == "RUNNING"
 
 
+@pytest.mark.parametrize(
+    ("asked", "stored", "replays"),
+    [
+        ("logSize=2", 2, 0),  # before the late event came
+        ("logSize=4", 4, 1),
+        ("logSize=4&asOf=2026-05-22T14:25:00Z", 2, 0),  # the last one that counts happened before it
+        ("logSize=4&asOf=2026-05-22T14:30:00Z", 3, 1),
+        ("logSize=5", 5, 0),
+    ],
+)
+def test_a_log_size_needs_a_replay_only_if_an_event_of_an_earlier_time_came_later(
+    tmp_path: Path, asked: str, stored: int, replays: int
+) -> None:
+    with served(tmp_path) as client:
+        post(client, *map(_at, (10, 20, 30, 40, 25, 50, 55)))
+
+        assert get(client, f"/api/v1/summary?{asked}")["events"]["stored"] == stored
+
+        assert f"headwater_replay_seconds_count {replays}.0" in client.get("/metrics").text
+
+
 def test_times_between_two_events_share_one_replay(tmp_path: Path) -> None:
     with served(tmp_path) as client:
-        post(client, _at(10), _at(20), _at(30), _at(40))
+        post(client, _at(10), _at(20), _at(30), _at(40), _at(5))
 
         for second in (0, 1, 59):
             get(client, f"/api/v1/summary?asOf=2026-05-22T14:15:{second:02d}Z&logSize=3")
-        get(client, "/api/v1/summary?asOf=2026-05-22T14:40:00Z&logSize=4")
+        get(client, "/api/v1/summary?asOf=2026-05-22T14:40:00Z&logSize=5")
 
         assert "headwater_replay_seconds_count 1.0" in client.get("/metrics").text
 
 
 def test_past_states_are_dropped_beyond_their_memory_limit(tmp_path: Path) -> None:
-    with served(tmp_path, kept_mb=0.04) as client:
-        post(client, _at(10), _at(20), _at(30), _at(40))
+    with served(tmp_path, kept_mb=0.015) as client:
+        post(client, _at(10), _at(20), _at(30), _at(5))
 
         for size in (1, 2, 3, 2):
             assert get(client, f"/api/v1/summary?logSize={size}")["events"]["stored"] == size
 
         metrics = client.get("/metrics").text
         assert "headwater_replay_seconds_count 4.0" in metrics
-        assert "headwater_pasts_bytes 26000.0" in metrics
+        assert "headwater_pasts_bytes 10000.0" in metrics
 
 
 def test_a_job_had_the_facets_of_a_run_that_moved_to_another_job_until_it_moved(tmp_path: Path) -> None:

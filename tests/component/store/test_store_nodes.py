@@ -11,9 +11,9 @@ from headwater.graph.nodes import Nodes
 from headwater.model.events import parse_event
 from headwater.model.facts import ChainLink, Fact
 from headwater.store.entries import Entry, entry_of
-from headwater.store.memory import MemoryStore
 from headwater.store.opening import open_store
 from headwater.store.store import Store
+from headwater.store.temporary import TemporaryStore
 from tests.support.chains import head, heartbeat, record
 from tests.support.postgres import Cluster
 
@@ -57,7 +57,7 @@ def test_a_store_keeps_the_links_of_the_events(store: Store, seed: int) -> None:
         store.add([entry(raw) for raw in log[:size]])
         log = log[size:]
 
-    memory = MemoryStore(store)
+    memory = TemporaryStore(store)
     memory.add_logged(list(store.logged(range(store.size()))))
 
     assert epochs(store.graph_facts()) == EXPECTED

@@ -16,9 +16,9 @@ from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.facet_reader import Moment
 from headwater.store.log_reader import EventsQuery
-from headwater.store.memory import MemoryStore
 from headwater.store.opening import open_store
 from headwater.store.store import Store
+from headwater.store.temporary import TemporaryStore
 from headwater.store.writer import Outcome, WriterThread
 from tests.support.app import dataset, event, facet, schema
 from tests.support.stores import edit
@@ -248,7 +248,7 @@ def test_the_events_of_a_run_are_read_newest_first_however_many(store: Store) ->
 
 def test_a_store_of_part_of_a_log_reads_its_events_newest_first_with_their_log_indexes(store: Store) -> None:
     store.add([written("a", second) for second in (3, 7, 1, 9, 2, 8, 4, 6, 5)])
-    with closing(MemoryStore(store)) as part:
+    with closing(TemporaryStore(store)) as part:
         part.add_logged([*store.logged(range(2, 9))])
 
         assert [logged.log_index for logged in part.newest_first("a")] == [3, 5, 7, 8, 6, 4, 2]

@@ -23,12 +23,12 @@ from headwater.signing.merkle import (
 from headwater.store.copying import copy
 from headwater.store.entries import entry_of
 from headwater.store.erasing import Erasure, erase
-from headwater.store.memory import MemoryStore
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.reader import Reader
 from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
+from headwater.store.temporary import TemporaryStore
 from tests.component.store.test_store import entry, event
 from tests.support.postgres import Cluster
 from tests.support.stores import binary, edit
@@ -249,7 +249,7 @@ def test_copying_keeps_the_tree(store: Store, tmp_path: Path) -> None:
 def test_a_past_needs_no_tree(store: Store) -> None:
     store.add([entry(event())])
 
-    with closing(MemoryStore(store)) as past:
+    with closing(TemporaryStore(store)) as past:
         past.add_logged(list(store.logged(range(1))))
 
         assert past.tree.size() == 0

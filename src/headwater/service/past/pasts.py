@@ -1,20 +1,23 @@
 """Pasts: the read model restricted to some of the events, by time or by size of the log.
 
-A past is a store and a graph of its own, so every view works on it unchanged. A past by time alone is derived from the
-current state; any other is built by replaying the log. Pasts are cached, up to an amount of memory for all together. A
-past without a bound on the log takes in late events, as the current state does: facts merge in any order.
+A past is a store and a graph of its own, so every view works on it unchanged. A past by time is derived from the
+current state. So is a past by size of the log, as long as no later entry is of an earlier time: it is that of its
+newest time. Any other past is built by replaying the log. Pasts are cached, up to an amount of memory for all
+together. A past by time takes in late events, as the current state does: facts merge in any order.
 """
 
 import asyncio
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from headwater.errors import UnavailableError
 from headwater.model.edits import DELETED
 from headwater.model.facts import Edit, Fact, happened_us
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.mentions import mentions
@@ -29,6 +32,8 @@ DEFAULT_KEPT_MB: Final = 128
 """Memory for all cached pasts together, in MB."""
 _MAX_WAITING: Final = 8
 """Pasts being built or queued for it, at most."""
+_MAX_BEGINNINGS: Final = 64
+"""Beginnings of the log whose times are cached, at most."""
 _GIVEN_UP_S: Final = 60.0
 _MB: Final = 1_000_000
 
@@ -46,6 +51,19 @@ class _Key(NamedTuple):
     is_cut: bool
 
 
+class _Beginning(NamedTuple):
+    """The first entries of the log."""
+
+    newest_us: int | None
+    """The latest time among them."""
+    next_us: int
+    """The earliest time of all later entries."""
+
+    def before(self, event_us: int) -> "_Beginning":
+        """The same, given a later entry of that time."""
+        return self._replace(next_us=min(self.next_us, event_us))
+
+
 @dataclass(slots=True)
 class _CachedPast:
     """A cached past, and the task that builds it."""
@@ -60,6 +78,11 @@ class Pasts:
     def __init__(self, now: Knowledge, another_reader: AnotherReader, metrics: Metrics, max_bytes: int) -> None:
         self._now = now
         self._newest = AsOf(None, 0)
+        self._beginnings: dict[int, _Beginning] = {}
+        """Those asked for last, by the number of entries."""
+        self._overtaking_us = AFTER_ALL_US
+        """The earliest event time that was learned while a beginning is read."""
+        self._reading = asyncio.Lock()
         self.another_reader = another_reader
         self._metrics = metrics
         self._max_bytes = max_bytes
@@ -83,8 +106,12 @@ class Pasts:
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Called after the current state learned an event, which touched these nodes."""
-        event_us, (newest_us, size) = happened_us(facts), self._newest
-        self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
+        event_us, (newest_us, newest_size) = happened_us(facts), self._newest
+        log_size = max(newest_size or 0, log_index + 1)
+        self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), log_size)
+        self._overtaking_us = min(self._overtaking_us, event_us)
+        for size, beginning in self._beginnings.items():
+            self._beginnings[size] = beginning.before(event_us)
         if not self._cached:
             return
         touched = self._by_all_names(facts, touched)
@@ -123,25 +150,62 @@ class Pasts:
         if bounds == AsOf():
             return Past(self._now, _stated_bounds(requested, self._newest))
         while True:
-            key, size = self._key(bounds, replayed=replayed)
+            size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
+            exact = await self._exactly(bounds, size)
+            key = _Key(exact, is_cut=False) if replayed else self._key(exact)
             cached = self._cached.pop(key, None) or self._begin(key, size)
             self._cached[key] = cached  # now the most recently used
             await asyncio.shield(cached.building)
             await cached.past.catch_up()
-            if bounds.log_size is not None or size == self._newest.log_size:  # else the log has grown meanwhile
+            if self._is_current(exact, size, key, cached):
                 return Past(cached.past.knowledge, _stated_bounds(requested, AsOf(key.bounds.time_us, size)))
 
-    def _key(self, bounds: AsOf, *, replayed: bool) -> tuple[_Key, int]:
-        """The key of the past, and the size of the log that it covers."""
-        size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
-        exact = AsOf(self._now.store.newest_us(size, bounds.time_us), bounds.log_size)
-        return _Key(exact, not replayed and self._can_be_cut(exact)), size
+    async def _exactly(self, bounds: AsOf, size: int) -> AsOf:
+        """The bounds, with the time of the latest event that counts."""
+        if bounds.log_size is None:
+            return AsOf(self._now.store.newest_us(size, bounds.time_us))
+        newest_us = (await self._beginning(size)).newest_us
+        is_earlier = bounds.time_us is not None and newest_us is not None and bounds.time_us < newest_us
+        return AsOf(self._now.store.newest_us(size, bounds.time_us) if is_earlier else newest_us, size)
 
-    def _can_be_cut(self, bounds: AsOf) -> bool:
-        """Whether the past can be derived; not if only a replay shows what was deleted then."""
-        if bounds.time_us is None or bounds.log_size is not None:
+    async def _beginning(self, size: int) -> _Beginning:
+        """The first entries of the log; reads the times of all entries, unless they were asked for before."""
+        async with self._reading:
+            known = self._beginnings.pop(size, None)
+            if known is None:
+                self._overtaking_us = AFTER_ALL_US
+                read = await asyncio.get_running_loop().run_in_executor(self._cutting, self._read_beginning, size)
+                known = read.before(self._overtaking_us)
+            self._beginnings[size] = known  # now the most recently used
+            if len(self._beginnings) > _MAX_BEGINNINGS:
+                del self._beginnings[next(iter(self._beginnings))]
+            return known
+
+    def _read_beginning(self, size: int) -> _Beginning:
+        with closing(self.another_reader()) as reader:
+            next_us = reader.earliest_us_after(size)
+            return _Beginning(reader.newest_us(size), AFTER_ALL_US if next_us is None else next_us)
+
+    def _key(self, exact: AsOf) -> _Key:
+        """The key of the past within these bounds, which is derived from the current state if it can be."""
+        if exact.time_us is None or self._has_late_entry(exact):
+            return _Key(exact, is_cut=False)
+        if not self._now.graph.edits.knows_what_was_deleted_by(exact.time_us):
+            return _Key(exact, is_cut=False)
+        return _Key(AsOf(exact.time_us), is_cut=True)
+
+    def _has_late_entry(self, exact: AsOf) -> bool:
+        """Whether an entry that does not count, as it came later, is not of a later time."""
+        if exact.log_size is None or exact.time_us is None:
             return False
-        return self._now.graph.edits.knows_what_was_deleted_by(bounds.time_us)
+        beginning = self._beginnings.get(exact.log_size)
+        return beginning is None or beginning.next_us <= exact.time_us
+
+    def _is_current(self, exact: AsOf, size: int, key: _Key, cached: _CachedPast) -> bool:
+        """Whether nothing was learned while the past was built that it must have, or must not have."""
+        if exact.log_size is None:
+            return size == self._newest.log_size
+        return not key.is_cut or (self._cached.get(key) is cached and not self._has_late_entry(exact))
 
     def _begin(self, key: _Key, size: int) -> _CachedPast:
         if self._is_stopping.is_set():

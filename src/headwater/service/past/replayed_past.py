@@ -1,4 +1,4 @@
-"""A past built by replaying the log into an in-memory store and a graph of its own.
+"""A past built by replaying the log into a temporary store and a graph of its own.
 
 It takes time in proportion to the log, and works for any bounds. Where a past can be derived from the current state
 (`cut_past.py`), that is done instead.
@@ -24,15 +24,15 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.run_records import RunRecords
 from headwater.service.knowledge.touched import Touched
 from headwater.service.metrics import Metrics
-from headwater.store.memory import MemoryStore
 from headwater.store.reader import AnotherReader
+from headwater.store.temporary import TemporaryStore
 
 _GROUP: Final = 256
 """Events of a replay between two checks whether the service is stopping."""
 _LATE_GROUP: Final = 16
 """Late events that a past takes in before it yields to the event loop."""
-BYTES_OF_AN_EVENT: Final = 13_000
-"""Memory of a folded event: its facts in the in-memory store, and in the graph."""
+BYTES_OF_AN_EVENT: Final = 5_000
+"""Memory of a folded event: mostly its facts in the graph."""
 
 
 class _KnowledgeReplayed(Knowledge):
@@ -59,7 +59,7 @@ class ReplayedPast:
         self._looked_at = size
         """How many log entries were scanned for its events."""
         self._is_stopping = is_stopping
-        self._store = MemoryStore(now.store)
+        self._store = TemporaryStore(now.store)
         self.knowledge = _KnowledgeReplayed(self._store, Graph(self._store.content, now.graph.column_edges))
         self._turn = asyncio.Lock()
 

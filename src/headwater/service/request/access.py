@@ -69,7 +69,7 @@ class Service:
         return self.pasts.another_reader if knowledge is self.knowledge else None
 
     def another_log_reader(self, knowledge: Knowledge) -> AnotherReader | None:
-        """Opens a reader for another thread, for the log only; None for a past that has its own store in memory."""
+        """Opens a reader for another thread, for the log only; None for a past with a temporary store of its own."""
         if isinstance(knowledge.store, ReaderUntil):
             return knowledge.store.another_log(self.pasts.another_reader)
         return self.another_reader(knowledge)

@@ -13,8 +13,8 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import log as shapes
 from headwater.service.views.runs import event_shape
 from headwater.store.log_reader import VerdictsRead
-from headwater.store.memory import MemoryStore
 from headwater.store.reader import AnotherReader, Reader
+from headwater.store.temporary import TemporaryStore
 from headwater.store.until import ReaderUntil
 
 
@@ -38,7 +38,7 @@ async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reade
     match knowledge.store:
         case ReaderUntil() as then:
             return await _count_then(then, namespace, another_reader)
-        case MemoryStore() as replayed:
+        case TemporaryStore() as replayed:
             return replayed.count_of_namespace(namespace)
     if knowledge.verdicts.read < knowledge.store.size():
         await read_log(knowledge, another_reader)

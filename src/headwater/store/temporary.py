@@ -1,4 +1,4 @@
-"""An in-memory store: the facts of some of the log's events, for a past."""
+"""A temporary store: the facts of some of the log's events, for a past."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from headwater.store.sqlite import SqliteConnection
 from headwater.store.store import Store
 
 
-class MemoryStore(Store):
-    """Facts merged in memory, through the same tables; raw bytes stay in `log`, and are read from there.
+class TemporaryStore(Store):
+    """Facts merged through the same tables; raw bytes stay in `log`, and are read from there.
 
     Events keep the indexes that they have in `log`. Called from one thread at a time.
     """
@@ -21,8 +21,9 @@ class MemoryStore(Store):
     def __init__(self, log: Reader) -> None:
         self._log = log
         self._log_indexes: list[int] = []
-        memory = SqliteConnection.in_memory()
-        super().__init__(memory, memory)
+        self._examined = set[int]()
+        database = SqliteConnection.temporary()
+        super().__init__(database, database)
 
     def __len__(self) -> int:
         """The number of events it holds."""
@@ -34,8 +35,8 @@ class MemoryStore(Store):
         An event that was accepted once and would be refused today is skipped. `also` are facts about the same from
         other events; they are ignored if no event is new.
         """
-        examined = set(self._log_indexes)
-        new = (each for each in logged if each.log_index not in examined)
+        new = [each for each in logged if each.log_index not in self._examined]
+        self._examined.update(each.log_index for each in new)
         entries = [(each.log_index, entry) for each in new if (entry := entry_today(each, keep_raw=False)) is not None]
         self._log_indexes += [log_index for log_index, _ in entries]
         added = [entry for _, entry in entries]
