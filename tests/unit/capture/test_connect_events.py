@@ -68,6 +68,14 @@ def test_a_commit_is_reported_with_its_snapshot_its_offsets_and_the_tables_versi
     assert table["facets"]["version"]["datasetVersion"] == "77"
 
 
+def test_an_event_says_how_often_the_next_one_comes_and_that_only_all_together_are_complete() -> None:
+    assert newest()["job"]["facets"]["jobType"]["emissionPattern"] == {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "ACCUMULATIVE",
+        "windowDuration": 60,
+    }
+
+
 def test_before_the_first_commit_there_is_no_version() -> None:
     event = newest()
 

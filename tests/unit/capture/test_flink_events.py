@@ -46,6 +46,16 @@ def facets(update: RunUpdate) -> dict[str, Any]:
     return run_facets
 
 
+def test_an_event_says_how_often_the_next_one_comes_and_that_only_all_together_are_complete() -> None:
+    event = json.loads(event_of(RunUpdate(RUN, "RUNNING", 1_900_000), CONTEXT))
+
+    assert event["job"]["facets"]["jobType"]["emissionPattern"] == {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "ACCUMULATIVE",
+        "windowDuration": 60,
+    }
+
+
 def test_a_running_event_has_checkpoints_restarts_records_and_back_pressure() -> None:
     run_facets = facets(RunUpdate(RUN, "RUNNING", 1_900_000))
 

@@ -35,7 +35,7 @@ def test_a_run_event_equals_that_of_the_official_client() -> None:
     step: dict[str, Any] = {"type": "DIRECT", "subtype": "IDENTITY", "masking": False}
     source: dict[str, Any] = {**ORDERS._asdict(), "field": "price", "transformations": [step]}
     link = {"namespace": "glue", "name": "sales.orders", "type": "TABLE"}
-    pattern: dict[str, Any] = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": 60}
+    pattern: dict[str, Any] = {"eventTrigger": "PERIODIC", "eventContentMode": "ACCUMULATIVE", "windowDuration": 60}
     slim = run_event(
         "FAIL",
         NOON,

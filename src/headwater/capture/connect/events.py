@@ -81,7 +81,7 @@ def _job_type(heartbeat_s: int) -> Facet:
         processingType="STREAMING",
         integration="KAFKA_CONNECT",
         jobType="CONNECTOR",
-        emissionPattern={"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": heartbeat_s},
+        emissionPattern={"eventTrigger": "PERIODIC", "eventContentMode": "ACCUMULATIVE", "windowDuration": heartbeat_s},
     )
 
 

@@ -88,7 +88,7 @@ def _job_type(heartbeat_s: int, *, is_stream: bool) -> job_type_job.JobTypeJobFa
         integration="FLINK",
         jobType="JOB",
         emissionPattern=job_type_job.EmissionPattern(
-            eventTrigger="PERIODIC", eventContentMode="COMPLETE", windowDuration=heartbeat_s
+            eventTrigger="PERIODIC", eventContentMode="ACCUMULATIVE", windowDuration=heartbeat_s
         ),
     )
 
