@@ -1,10 +1,14 @@
 """The current edits that people made over the API: tags, descriptions, deletions, splits."""
 
-from collections.abc import Iterator
-from typing import Final
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from headwater.model.edits import APART, DELETED, tag_of
-from headwater.model.facts import Edit, Target
+from headwater.model.facts import Deletion, Edit, Target
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
 
 _NODES: Final = frozenset({"job", "dataset", "field"})
@@ -13,6 +17,27 @@ _NODES: Final = frozenset({"job", "dataset", "field"})
 def node_of(target: Target) -> Target | None:
     """The job or dataset that a target is, or whose column it is; None for any other target."""
     return ("job" if target[0] == "job" else "dataset", *target[1:3]) if target[0] in _NODES else None
+
+
+class _Deletion(NamedTuple):
+    """A deletion or restoration of a target."""
+
+    log_index: int
+    is_deleted: bool
+    time_us: int
+
+    def edit(self, target: Target) -> Edit:
+        value = b"true" if self.is_deleted else b"false"
+        return Edit(target, DELETED, value, self.log_index, Seen(self.time_us, self.time_us))
+
+
+def _restoring(deletions: Sequence[_Deletion], time_us: int) -> int | None:
+    """The log index of the first one after that time, if what was deleted then depends on it."""
+    at = next((at for at, each in enumerate(deletions) if each.time_us > time_us), len(deletions))
+    later = deletions[at:]
+    was_deleted = at > 0 and deletions[at - 1].is_deleted
+    is_in_doubt = was_deleted or any(each.time_us <= time_us for each in later)
+    return later[0].log_index if later and is_in_doubt else None
 
 
 class Edits:
@@ -24,6 +49,8 @@ class Edits:
         """Pairs of names that people split: not one dataset, whatever events report."""
         self._edits: dict[Target, dict[str, Edit]] = {}
         self._fields: dict[DatasetId, set[Target]] = {}
+        self._deletions: dict[Target, list[_Deletion]] = {}
+        """In the order of the log."""
 
     def add(self, fact: Edit) -> None:
         """Add one edit; adding it again changes nothing."""
@@ -39,23 +66,31 @@ class Edits:
         if now.what == DELETED:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 
+    def add_deletion(self, fact: Deletion) -> None:
+        """Add a deletion or restoration; adding it again changes nothing."""
+        known = self._deletions.setdefault(fact.target, [])
+        if (one := _Deletion(fact.log_index, fact.is_deleted, fact.seen.last_us)) not in known:
+            insort(known, one)
+
     def __len__(self) -> int:
         """The number of targets ever edited."""
         return len(self._edits)
 
-    def knows_what_was_deleted_by(self, time_us: int) -> bool:
-        """Whether what was deleted then is known; not so between a deletion and what deleted or restored the same last.
-
-        Which event restored it then depends on all events before.
-        """
-        return not any(edit.seen.first_us <= time_us < edit.seen.last_us for edit in self._deletions())
-
     def deletions_by(self, time_us: int) -> list[Edit]:
-        """What was deleted or restored by then, and not again since."""
-        return [edit for edit in self._deletions() if edit.seen.last_us <= time_us]
+        """What was deleted or restored by then, if no entry after `restored_after` is of that time or earlier."""
+        edits: list[Edit] = []
+        for target, deletions in self._deletions.items():
+            if by_then := [each.edit(target) for each in takewhile(lambda each: each.time_us <= time_us, deletions)]:
+                edits.append(reduce(Edit.merge, by_then))
+        return edits
 
-    def _deletions(self) -> Iterator[Edit]:
-        return (about[DELETED] for about in self._edits.values() if DELETED in about)
+    def restored_after(self, time_us: int) -> int | None:
+        """The log index of the first entry after that time that restored what was deleted then; None: there is none.
+
+        Entries after it may have restored it sooner: those of that time or earlier.
+        """
+        restoring = (_restoring(deletions, time_us) for deletions in self._deletions.values())
+        return min((log_index for log_index in restoring if log_index is not None), default=None)
 
     def nodes_edited_after(self, time_us: int) -> Iterator[Target]:
         """The jobs and datasets that were edited after then, themselves or their columns."""

@@ -43,7 +43,7 @@ from headwater.model import strict_json
 from headwater.model.credentials import without_secrets
 from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
-from headwater.model.facts import Edit, Fact, RunOfJob, Target
+from headwater.model.facts import Deletion, Edit, Fact, RunOfJob, Target
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, GraphNode, JobId
 from headwater.model.nodes import Arrival
@@ -173,7 +173,7 @@ class FactsInOrder:
         """The facts of an entry of edits."""
         edits = tuple(entry.facts(log_index))
         self.note(edits)
-        return edits
+        return (*edits, *_deletions(edits))
 
     def of_event(
         self, found: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
@@ -187,12 +187,18 @@ class FactsInOrder:
             if isinstance(edit, Edit) and edit.what == DELETED:
                 (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
 
-    def _brought_back(self, named: Iterable[GraphNode], time_us: int, log_index: int) -> tuple[Edit, ...]:
+    def _brought_back(self, named: Iterable[GraphNode], time_us: int, log_index: int) -> tuple[Fact, ...]:
         seen = Seen(time_us, time_us)
         targets = {target for node in named for target in (target_of(node), ("namespace", node.namespace))}
         edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in sorted(self._deleted & targets))
         self.note(edits)
-        return edits
+        return (*edits, *_deletions(edits))
+
+
+def _deletions(edits: Iterable[Edit]) -> Iterator[Deletion]:
+    for edit in edits:
+        if edit.what == DELETED:
+            yield Deletion(edit.target, edit.log_index, edit.value == b"true", edit.seen)
 
 
 def named(event: Event, found: Iterable[Fact]) -> tuple[GraphNode, ...]:

@@ -28,6 +28,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     JobFlow         run, source, target, their runs        union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
     Edit            target, what                           last writer by log index; min and max of times
+    Deletion        target, log index, deleted or not      union: min and max of times
     ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
 
 A facet's value is stored once, by the SHA-256 of its JSON with sorted keys; the other facts refer to it by digest.
@@ -495,6 +496,17 @@ class Edit(Merging):
 
 
 @value
+class Deletion(Widening):
+    """A log entry deleted a target over the API, or restored it; `Edit` has only the last of these."""
+
+    KEY = ("target", "log_index", "is_deleted")
+    target: Target
+    log_index: int
+    is_deleted: bool
+    seen: Seen
+
+
+@value
 class ChainLink(Merging):
     """A signed event's position in its node's chain.
 
@@ -547,6 +559,7 @@ Fact = (
     | JobFlow
     | Quarantined
     | Edit
+    | Deletion
     | ChainLink
 )
 

@@ -386,4 +386,15 @@ DELETE FROM catalog_entry;             -- the place of a table had to be spelt a
 
 UPDATE folded SET events = 0;
 """,
+    # 20
+    """
+CREATE TABLE deletion (                -- each time that something was deleted over the API, or restored
+  target TEXT, log_idx INTEGER, is_deleted INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (target, log_idx, is_deleted)
+) STRICT, WITHOUT ROWID;
+
+UPDATE folded SET events = 0           -- of which only the last was stored
+WHERE EXISTS (SELECT 1 FROM edit WHERE what = 'deleted');
+DELETE FROM edit WHERE (SELECT events FROM folded) = 0;
+""",
 )

@@ -18,6 +18,7 @@ from headwater.model.facts import (
     Declaration,
     DeclaredShape,
     DeclaredTimes,
+    Deletion,
     Edit,
     Ending,
     EngineCatalog,
@@ -404,6 +405,12 @@ TABLES: tuple[Table[Any], ...] = (
         Insert("edit", 6, EDIT),
         lambda fact, _: (json.dumps(fact.target), fact.what, fact.value, fact.log_index, *fact.seen),
         lambda row, _: Edit(target_of_key(row[0]), row[1], row[2], row[3], Seen(*row[4:])),
+    ),
+    Table(
+        Deletion,
+        widening("deletion", 5, "target", "log_idx", "is_deleted"),
+        lambda fact, _: (json.dumps(fact.target), fact.log_index, int(fact.is_deleted), *fact.seen),
+        lambda row, _: Deletion(target_of_key(row[0]), row[1], bool(row[2]), Seen(*row[3:])),
     ),
     Table(
         ChainLink,

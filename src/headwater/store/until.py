@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from headwater.model.edits import DELETED
 from headwater.model.events import Direction
-from headwater.model.facts import SHAPE_PARTS, Edit, FacetReport, Fact, Observation, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, Deletion, Edit, FacetReport, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import BEFORE_ALL_US
 from headwater.store.bounded import RUNS
@@ -128,7 +128,7 @@ class ReaderUntil(Reader):
             self._few.add_all(new_facts)
         self._datasets.update(fact.dataset for fact in new_facts if isinstance(fact, Observation))
         self.reports_again.update(fact.key for fact in new_facts if isinstance(fact, FacetReport))
-        return [fact for fact in new_facts if not (isinstance(fact, Edit) and fact.what == DELETED)]
+        return [fact for fact in new_facts if not _says_what_is_deleted(fact)]
 
     def fold_ahead(self) -> None:
         """Fold what would be folded at the first read; may be called in another thread, as `add_again`."""
@@ -318,6 +318,10 @@ class ReaderUntil(Reader):
             if (was := run_id_of_key(key) in then) != (now == namespace):
                 (joined if was else left).append(number)
         return _Moved(*(", ".join(map(str, numbers)) or "-1" for numbers in (left, joined)))
+
+
+def _says_what_is_deleted(fact: Fact) -> bool:
+    return isinstance(fact, Deletion) or (isinstance(fact, Edit) and fact.what == DELETED)
 
 
 def _runs_then(runs_now: str, moved: _Moved) -> str:

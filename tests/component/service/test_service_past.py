@@ -28,7 +28,7 @@ from headwater.model.edits import (
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.past import cut_past
-from headwater.store.entries import Entry, entry_of
+from headwater.store.entries import Entry, entry_of, entry_today
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
@@ -331,42 +331,70 @@ _deletions = st.sampled_from(
 @given(
     steps=st.lists(logs.events | _deletions, min_size=2, max_size=16),
     second=st.integers(0, 59),
+    size=st.none() | st.integers(0, 16),
     read_after=st.sets(st.integers(0, 15), max_size=3),
+    is_in_order=st.booleans(),
 )
-def test_a_past_state_derived_from_the_present_has_what_was_deleted_then_as_a_replay_has(
-    steps: list[bytes | str], second: int, read_after: set[int]
+def test_a_past_state_has_what_was_deleted_then_as_a_service_with_only_its_entries_has(
+    steps: list[bytes | str], second: int, size: int | None, read_after: set[int], is_in_order: bool
 ) -> None:
-    as_of = f"2026-05-22T14:23:{second:02d}.000Z"
-    with TemporaryDirectory() as folder, served(Path(folder)) as client:
-        for number, step in enumerate(steps):
-            if isinstance(step, bytes):
-                _send(client, [step])
-            else:
-                assert client.delete(f"/api/v1/{step}").status_code in (200, 404)
-            if number in read_after:
-                read_everything(client, asOf=as_of)
-        size = client.get("/api/v1/summary").headers["Headwater-Log-Size"]
-        derived = _comparable(read_everything(client, asOf=as_of))
-        replayed = _comparable(read_everything(client, asOf=as_of, logSize=size))
+    by_time = iter(
+        sorted((step for step in steps if isinstance(step, bytes)), key=lambda raw: json.loads(raw)["eventTime"])
+    )
+    as_of = {"asOf": f"2026-05-22T14:23:{second:02d}.000Z"}
+    bounds = {**as_of, **({} if size is None else {"logSize": size})}
+    with TemporaryDirectory() as folder:
+        with served(Path(folder)) as client:
+            for number, step in enumerate(steps):
+                if isinstance(step, bytes):
+                    _send(client, [next(by_time) if is_in_order else step])
+                else:
+                    assert client.delete(f"/api/v1/{step}").status_code in (200, 404)
+                if number in read_after:
+                    read_everything(client, **bounds)
+            past = _comparable(read_everything(client, **bounds))
+        with closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+            entries = [entry_today(each) for each in store.logged(range(store.size() if size is None else size))]
+    until_us = _BEGIN_US + second * 1_000_000
 
-    assert derived == replayed
+    counted = [each for each in entries if each is not None and each.event_us <= until_us]
+    assert past == _answers_of(counted, as_of)
 
 
-@pytest.mark.parametrize(("at", "replays"), [(15, 0), (25, 1), (59, 0)])
-def test_only_between_a_deletion_and_the_restoring_event_a_past_state_needs_a_replay(
-    tmp_path: Path, at: int, replays: int
+@pytest.mark.parametrize("is_read_before", [False, True])
+@pytest.mark.parametrize(
+    ("at", "late", "replays"),
+    [(15, 12, 0), (25, 24, 1), (25, 26, 0), (35, 34, 0), (45, 44, 1), (45, 46, 0), (59, 12, 0)],
+)
+def test_a_past_state_needs_a_replay_only_if_an_event_may_have_restored_what_was_deleted_then(
+    tmp_path: Path, at: int, late: int, replays: int, is_read_before: bool
 ) -> None:
-    deleted_us = _BEGIN_US - 3 * 60_000_000  # 14:20
-    with served(tmp_path, start_us=deleted_us) as client:
-        post(client, _at(10, outputs=[dataset("t")]), _at(11, outputs=[dataset("gone")]))
-        for name in ("t", "gone"):
-            assert client.delete(f"/api/v1/namespaces/lake/datasets/{name}").status_code == 200
-        post(client, _at(30, outputs=[dataset("t")]), _at(50))
+    """The dataset t is deleted at 14:20, restored at 14:30, deleted at 14:40, restored at 14:50; one event is late."""
 
-        found = client.get("/api/v1/namespaces/lake/datasets/t", params={"asOf": f"2026-05-22T14:{at}:00Z"})
-        gone = client.get("/api/v1/namespaces/lake/datasets/gone", params={"asOf": f"2026-05-22T14:{at}:00Z"})
+    def delete(minute: int, *names: str) -> None:
+        with served(tmp_path, start_us=_BEGIN_US + (minute - 23) * 60_000_000) as client:
+            for name in names:
+                assert client.delete(f"/api/v1/namespaces/lake/datasets/{name}").status_code == 200
 
-        assert (found.status_code, gone.status_code) == {15: (200, 200), 25: (404, 404), 59: (200, 404)}[at]
+    def send(*events: Body) -> None:
+        with served(tmp_path) as client:
+            post(client, *events)
+
+    def found(client: TestClient, name: str) -> bool:
+        as_of = f"2026-05-22T14:{at}:00Z"
+        return client.get(f"/api/v1/namespaces/lake/datasets/{name}", params={"asOf": as_of}).status_code == 200
+
+    send(_at(10, outputs=[dataset("t")]), _at(11, outputs=[dataset("gone")]))
+    delete(20, "t", "gone")
+    send(_at(30, outputs=[dataset("t")]))
+    delete(40, "t")
+    send(_at(50, outputs=[dataset("t")]), _at(55))
+    with served(tmp_path) as client:
+        if is_read_before:
+            assert found(client, "t") == (at not in (25, 45))
+        post(client, _at(late, outputs=[dataset("u")]))
+
+        assert (found(client, "t"), found(client, "gone")) == (at not in (25, 45), at == 15)
         assert f"headwater_replay_seconds_count {replays}.0" in client.get("/metrics").text
 
 

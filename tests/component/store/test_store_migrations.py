@@ -16,7 +16,7 @@ from headwater.graph.fold import fold
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import CatalogEntry, ChainLink, JobFlow, RunTimes, UseEvidence
+from headwater.model.facts import CatalogEntry, ChainLink, Deletion, JobFlow, RunTimes, UseEvidence
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -32,8 +32,9 @@ from tests.support.postgres import Cluster
 RELEASED = Path(__file__).parent / "released"
 EVENTS = [event(second, run) for second in range(2) for run in range(2)]
 WITHOUT_STARTS = "ALTER TABLE run_times DROP COLUMN started_us"
-WITHOUT_USES = "DROP TABLE use_evidence; DROP TABLE renaming"
-"""Take away what versions before 16 and before 18 do not have."""
+WITHOUT_DELETIONS = "DROP TABLE deletion"
+WITHOUT_USES = f"DROP TABLE use_evidence; DROP TABLE renaming; {WITHOUT_DELETIONS}"
+"""Take away what versions before 16, before 20 and before 18 do not have."""
 STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) STRICT; UPDATE log SET received_us = 7;"
 
 
@@ -185,6 +186,7 @@ def test_the_catalog_table_of_a_dataset_is_read_again_where_an_earlier_version_d
         everything = stored(store)
     with closing(sqlite3.connect(path)) as db, db:  # as the version before has it
         assert db.execute("DELETE FROM catalog_entry").rowcount == 1
+        db.executescript(f"{WITHOUT_DELETIONS};")
         db.execute("PRAGMA user_version = 18")
 
     with closing(SqliteStore(path)) as store:
@@ -226,6 +228,30 @@ def test_all_statements_about_a_key_are_known_where_an_earlier_version_stored_on
         db.execute("UPDATE edit SET what = 'revoked' WHERE what = 'revoked:2'")
         db.executescript(f"{WITHOUT_USES};")
         db.execute("PRAGMA user_version = 16")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == everything
+
+
+@pytest.mark.parametrize("is_deleted_now", [False, True])
+def test_each_deletion_is_known_where_an_earlier_version_stored_only_the_last(
+    tmp_path: Path, is_deleted_now: bool
+) -> None:
+    path, job = tmp_path / "headwater.db", ("job", "etl", "load")
+    deletions = [edit_entry(str(at), at, None, [EditItem(job, "deleted", True)]) for at in range(2)]
+    runs = [entry(each) for each in EVENTS[:2]]
+    log = [runs[0], entry_of(deletions[0], "unsigned", None, 1), runs[1], entry_of(deletions[1], "unsigned", None, 1)]
+    log += [] if is_deleted_now else [entry(EVENTS[2])]
+    with closing(SqliteStore(path)) as store:
+        store.add(log)
+        everything = stored(store)
+        assert [fact.is_deleted for fact in store.facts() if isinstance(fact, Deletion)] == [
+            *(True, False, True),
+            *([] if is_deleted_now else [False]),
+        ]
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript(f"{WITHOUT_DELETIONS};")
+        db.execute("PRAGMA user_version = 19")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == everything
@@ -329,6 +355,7 @@ def test_a_table_that_a_new_version_adds_is_filled_from_the_log(tmp_path: Path) 
             "run_telling",
             "use_evidence",
             "renaming",
+            "deletion",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
         db.executescript(

@@ -18,6 +18,7 @@ _NAMES: Final = [
     "Declaration",
     "DeclaredShape",
     "DeclaredTimes",
+    "Deletion",
     "Edit",
     "Ending",
     "EngineCatalog",

@@ -13,6 +13,7 @@ from headwater.model.facts import (
     ControlFlow,
     Declaration,
     DeclaredTimes,
+    Deletion,
     Edit,
     Ending,
     EngineCatalog,
@@ -56,6 +57,7 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
         CatalogEntry,
         ControlFlow,
         ChainLink,
+        Deletion,
         EngineCatalog,
         UseEvidence,
     }

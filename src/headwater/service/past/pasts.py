@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from headwater.errors import UnavailableError
-from headwater.model.edits import DELETED
-from headwater.model.facts import Edit, Fact, happened_us
+from headwater.model.facts import Deletion, Fact, happened_us
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
@@ -117,8 +116,15 @@ class Pasts:
         touched = self._by_all_names(facts, touched)
         for cached in self._cached.values():
             cached.past.learned(log_index, facts, touched)
-        if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
-            self._evict([key for key in self._cached if key.is_cut])
+        is_deletion = any(isinstance(fact, Deletion) for fact in facts)
+        derived = [key for key in self._cached if key.is_cut]
+        self._evict([key for key in derived if is_deletion or self._may_have_restored(key.bounds.time_us, event_us)])
+
+    def _may_have_restored(self, time_us: int | None, event_us: int) -> bool:
+        """Whether an event may mean that something was not deleted at that time."""
+        if time_us is None or event_us > time_us:
+            return False
+        return self._now.graph.edits.restored_after(time_us) is not None
 
     def reset(self) -> None:
         """Drop all pasts: the current state half-learned an event, so they may have missed changes."""
@@ -152,7 +158,7 @@ class Pasts:
         while True:
             size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
             exact = await self._exactly(bounds, size)
-            key = _Key(exact, is_cut=False) if replayed else self._key(exact)
+            key = _Key(exact, is_cut=False) if replayed else await self._key(exact)
             cached = self._cached.pop(key, None) or self._begin(key, size)
             self._cached[key] = cached  # now the most recently used
             await asyncio.shield(cached.building)
@@ -186,26 +192,33 @@ class Pasts:
             next_us = reader.earliest_us_after(size)
             return _Beginning(reader.newest_us(size), AFTER_ALL_US if next_us is None else next_us)
 
-    def _key(self, exact: AsOf) -> _Key:
+    async def _key(self, exact: AsOf) -> _Key:
         """The key of the past within these bounds, which is derived from the current state if it can be."""
-        if exact.time_us is None or self._has_late_entry(exact):
+        if exact.time_us is None:
             return _Key(exact, is_cut=False)
-        if not self._now.graph.edits.knows_what_was_deleted_by(exact.time_us):
-            return _Key(exact, is_cut=False)
-        return _Key(AsOf(exact.time_us), is_cut=True)
+        for size in self._beginnings_of(exact.time_us, exact.log_size):
+            await self._beginning(size)
+        is_cut = not self._has_late_entry(exact.time_us, exact.log_size)
+        return _Key(AsOf(exact.time_us) if is_cut else exact, is_cut)
 
-    def _has_late_entry(self, exact: AsOf) -> bool:
-        """Whether an entry that does not count, as it came later, is not of a later time."""
-        if exact.log_size is None or exact.time_us is None:
-            return False
-        beginning = self._beginnings.get(exact.log_size)
-        return beginning is None or beginning.next_us <= exact.time_us
+    def _beginnings_of(self, time_us: int, log_size: int | None) -> list[int]:
+        """The sizes of beginnings of the log that must have all events up to that time for its state to be derived."""
+        deciding = self._now.graph.edits.restored_after(time_us)
+        sizes = (log_size, None if deciding is None else deciding + 1)
+        return [size for size in sizes if size is not None]
+
+    def _has_late_entry(self, time_us: int, log_size: int | None) -> bool:
+        """Whether one of these beginnings lacks an event up to that time; assumed if it was not read."""
+        found = map(self._beginnings.get, self._beginnings_of(time_us, log_size))
+        return any(each is None or each.next_us <= time_us for each in found)
 
     def _is_current(self, exact: AsOf, size: int, key: _Key, cached: _CachedPast) -> bool:
         """Whether nothing was learned while the past was built that it must have, or must not have."""
         if exact.log_size is None:
             return size == self._newest.log_size
-        return not key.is_cut or (self._cached.get(key) is cached and not self._has_late_entry(exact))
+        if key.bounds.time_us is None or not key.is_cut:
+            return True
+        return self._cached.get(key) is cached and not self._has_late_entry(key.bounds.time_us, exact.log_size)
 
     def _begin(self, key: _Key, size: int) -> _CachedPast:
         if self._is_stopping.is_set():

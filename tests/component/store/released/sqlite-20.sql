@@ -1,0 +1,176 @@
+BEGIN TRANSACTION;
+CREATE TABLE alias (
+  name INTEGER, alias INTEGER, evidence TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (name, alias, evidence)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE catalog_entry (
+  dataset INTEGER, kind TEXT, catalog TEXT, metadata_uri TEXT, warehouse_uri TEXT, table_name TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (dataset, kind, catalog, metadata_uri, warehouse_uri, table_name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE chain_link (              -- epoch: the number of the pair (node, epoch)
+  epoch INTEGER, sequence INTEGER, digest BLOB, payload_hash BLOB NOT NULL, previous_hash BLOB NOT NULL,
+  event_us INTEGER NOT NULL, received_us INTEGER NOT NULL, is_proved INTEGER NOT NULL, said BLOB NOT NULL,
+  PRIMARY KEY (epoch, sequence, digest)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE column_evidence (
+  run INTEGER, target INTEGER, strength INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, target, strength, content)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE content (                 -- as they came: digests are as good as random, and few bodies share a page
+  digest BLOB PRIMARY KEY NOT NULL, body BLOB NOT NULL
+) STRICT;
+CREATE TABLE control_flow (
+  run INTEGER, way TEXT, job INTEGER, dependency TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, way, job, dependency)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE declaration (
+  kind TEXT, node INTEGER, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (kind, node)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE declared_shape (          -- what each dataset event said a dataset is like
+  dataset INTEGER, stamp_us INTEGER, stamp_digest BLOB, schema BLOB, version BLOB,
+  PRIMARY KEY (dataset, stamp_us, stamp_digest)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE declared_times (          -- when job events and dataset events named a node, replaced ones too
+  kind TEXT, node INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (kind, node)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deletion (                -- each time that something was deleted over the API, or restored
+  target TEXT, log_idx INTEGER, is_deleted INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (target, log_idx, is_deleted)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE edit (
+  target TEXT, what TEXT, value BLOB NOT NULL, log_idx INTEGER NOT NULL,  -- target: a JSON array
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (target, what)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ending (
+  run INTEGER, state TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, state)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE engine_catalog (          -- what a query engine means by the first word of its names for tables
+  engine TEXT, word TEXT, kind TEXT, metadata_uri TEXT, warehouse_uri TEXT, namespace TEXT, prefix TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (engine, word, kind, metadata_uri, warehouse_uri, namespace, prefix)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE folded (events INTEGER NOT NULL) STRICT;
+INSERT INTO "folded" VALUES(2);
+CREATE TABLE job_facet (               -- what a facet of a job ever said, and when first and last
+  job INTEGER, name TEXT, content BLOB,
+  first_us INTEGER NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (job, name, content)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job_flow (                -- an end is a job or a dataset; 'own', 0 is the job of the run itself
+  run INTEGER, source_kind TEXT, source INTEGER, source_run TEXT, target_kind TEXT, target INTEGER, target_run TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,  -- the runs of jobs at the ends, where they are told, else ''
+  PRIMARY KEY (run, source_kind, source, source_run, target_kind, target, target_run)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE leaf (                    -- of each entry of the log, in its transaction
+  idx INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,                  -- as it stands in the tree
+  commitment BLOB NOT NULL,            -- what the leaf says of the raw bytes
+  salt BLOB NOT NULL                   -- 16 random bytes, from which those of the parts follow
+) STRICT;
+INSERT INTO "leaf" VALUES(0,X'4260E819C43FB75898A2E7A627B12786EA8C5D3CCFD3A715B194F06FC3EAA37D',X'3E060C6569C66F07E78594FA84BAAA326797279694F52FBBEEC6B0B66358DB9C',X'792B8A0DDBB17E145E957F7E2F23B151');
+INSERT INTO "leaf" VALUES(1,X'6AB6AEF7808B3E7C1F7B5F8F5AE9B3B5DE3E67E8EFBE9FD11DB5B205534B4D3A',X'50C36E3F9C5EE4AB7B4D62B9B48EE3BA4D73AAD83C054C6B72C29B78D2474676',X'36D0AB49C6400854B9306A3F54F3B652');
+INSERT INTO "leaf" VALUES(2,X'EEA328B4CB4C7460C2A0AEA2F67EF9087ECE57796F200FC5142CFC039E8B6139',X'A159B97E7C192ECAFC657AF650033AD5474FB8329407E6AF887AB203E1482537',X'DE30DCCA4F94CA1026693BECAA4FAE33');
+INSERT INTO "leaf" VALUES(3,X'8C990C86FCE265026827DFE4AFD7EDA1CC96BC2F4520A2EA190BBC33BF23BC9E',X'38B3B77234E5B1C38097AD160C1990C8A8B26367E3D8B65A0722D239AA194D60',X'8CF8C82E5AF63CD7BDD0ACE2E02AA602');
+CREATE TABLE log (
+  idx INTEGER PRIMARY KEY,             -- 0, 1, 2 … without holes, in the order of acknowledgement
+  digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw
+  received_us INTEGER NOT NULL,
+  event_us INTEGER NOT NULL,
+  event_type TEXT NOT NULL,            -- START … OTHER, JOB, DATASET, EDIT
+  run INTEGER,
+  verdict TEXT NOT NULL,
+  key_id TEXT,
+  packed BLOB NOT NULL                 -- raw, as one Zstandard frame
+) STRICT;
+INSERT INTO "log" VALUES(0,X'666C6761D958C60E5CEA9B2E0F3B09B399B871D976A8B00BF953756415964682',1,1779459780000000,'START',1,'unsigned',NULL,X'28B52FFD24B8750400D2C81D1E506D7526C0AC77881615A2495FA25A01288289FEE4A6991E073466667A0DD3F4E7243C5F1DD63EBF1D37A18EEE5948C8D5F46D98B5BBBBF6318CA6B0ECF9EF20F19F885EBD4125A0E18C4ED28AC2D0ACD5713E6D277A92CEAB2B7639C058B034C6D66017812D8B0FF58630B4C4F93D27AD3E1DE94B0108006BCAD22A18CE0E048312D7556283D05E36EFC4799D3B');
+INSERT INTO "log" VALUES(1,X'6D33CDC954489388754697BC124BA3EA95BF42033A4E253A46DB5E872B35A0B4',1,1779459780000000,'START',2,'unsigned',NULL,X'28B52FFD24B87D0400E2C81D1E506D7526C0AC77880CD38C93BE44B502500413FDC9ADB50C073466667A0DD374F8643C5F3DD63EBF9B37A176DEB39090ABE96C9965EDEEAE850B8329B03D1F1E24FE13D1AB37A804749CCE93B4A230346B759C4FBB89A0A4F3EA8A5D0E341630D7DA1AEC22B46DCE43DD210C2E717ECF89AB4F47FA5208006BCAD22A306E193001C598AB180416BF6C3201749B3472');
+INSERT INTO "log" VALUES(2,X'699985C48B3CE9264B3946FA13989B51A468EB29FB5299A01DF26FC0B2616C04',1,1779459781000000,'START',1,'unsigned',NULL,X'28B52FFD24B8750400D2C81D1E506D7526C0AC77880CD38C93BE44B502500413FDC9ADB50C073466667A0DD374F8643C5F3DD63EBF9B37A176DEB39090ABE9CB2C6B77772D5C184C81EDF9F020F19F885EBD4125A0E3749EA41585A159ABE37CDA4D04259D5757B0E540630173ADADC12E42DBE63CD41DC2E012E7F79CB8FA74A42F0508006BCAD22A18CE0E048312D7556283D05E36EF26E8601E');
+INSERT INTO "log" VALUES(3,X'95AC85F0B855DE05BDB4FC417CD6AE3BF1A6ED37BF51CECAD0165D4D7DDBA087',1,1779459781000000,'START',2,'unsigned',NULL,X'28B52FFD24B87D0400E2C81D1E506D7526C0AC77880CD38C93BE44B502500413FDC9ADB50C073466667A0DD374F8643C5F3DD63EBF9B37A176DEB39090ABE96C9965EDEEAE850B8329B03D1F1E24FE13D1AB37A804749CCE93B4A230346B759C4FBB89A0A4F3EA0AB61C682C60AEB535D84568DB9C87BA43185CE2FC9E13579F8EF4A508006BCAD22A306E193001C598AB180416BF6C32017B798948');
+CREATE TABLE name (
+  id INTEGER PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  UNIQUE (namespace, name)
+) STRICT;
+INSERT INTO "name" VALUES(1,'etl','load');
+CREATE TABLE named_job (               -- the runs whose events ever named a job as their own
+  job INTEGER, run INTEGER,
+  PRIMARY KEY (job, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "named_job" VALUES(1,1);
+INSERT INTO "named_job" VALUES(1,2);
+CREATE TABLE observation (
+  run INTEGER, direction TEXT, dataset INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, direction, dataset)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE observed_facet (
+  run INTEGER, direction TEXT, dataset INTEGER, slot TEXT, name TEXT,
+  content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, direction, dataset, slot, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE quarantined (
+  subject TEXT, direction TEXT, namespace TEXT, name TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (subject, direction, namespace, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE renaming (                -- that a run told to rename a dataset, which counts unless it failed
+  run INTEGER, name INTEGER, former INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, name, former)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  run_id ANY NOT NULL UNIQUE           -- 16 bytes of a UUID, or the text of an id that is none
+) STRICT;
+INSERT INTO "run" VALUES(1,X'0198F7D0000070008000000000000000');
+INSERT INTO "run" VALUES(2,X'0198F7D0000070008000000000000001');
+CREATE TABLE run_facet (
+  run INTEGER, name TEXT, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE run_of_job (
+  run INTEGER PRIMARY KEY, job INTEGER NOT NULL,
+  parent_run TEXT, parent_job INTEGER, root_run TEXT, root_job INTEGER,  -- of those that it is told to be a part of
+  stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL
+) STRICT;
+INSERT INTO "run_of_job" VALUES(1,1,NULL,NULL,NULL,NULL,1779459780000000,X'666C6761D958C60E5CEA9B2E0F3B09B399B871D976A8B00BF953756415964682');
+INSERT INTO "run_of_job" VALUES(2,1,NULL,NULL,NULL,NULL,1779459780000000,X'6D33CDC954489388754697BC124BA3EA95BF42033A4E253A46DB5E872B35A0B4');
+CREATE TABLE run_telling (             -- which tests a run ever told of, and when it last did
+  run INTEGER, name TEXT, content BLOB,
+  stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, name, content)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE run_times (
+  run INTEGER PRIMARY KEY, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  rank INTEGER NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL, state TEXT NOT NULL
+, started_us INTEGER) STRICT;
+INSERT INTO "run_times" VALUES(1,1779459780000000,1779459780000000,1,1779459780000000,X'666C6761D958C60E5CEA9B2E0F3B09B399B871D976A8B00BF953756415964682','START',1779459780000000);
+INSERT INTO "run_times" VALUES(2,1779459780000000,1779459780000000,1,1779459780000000,X'6D33CDC954489388754697BC124BA3EA95BF42033A4E253A46DB5E872B35A0B4','START',1779459780000000);
+CREATE TABLE telling (                 -- which schema, version or quality a run told of a dataset, first and last
+  dataset INTEGER, facet TEXT, content BLOB, run INTEGER, direction TEXT,
+  first_us INTEGER NOT NULL, first_digest BLOB NOT NULL, last_us INTEGER NOT NULL, last_digest BLOB NOT NULL,
+  PRIMARY KEY (dataset, facet, content, run, direction)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tile_root (               -- the head over each full tile of 256 hashes of the level below; leaves are 0
+  level INTEGER, place INTEGER, hash BLOB NOT NULL,
+  PRIMARY KEY (level, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tree (                    -- one row: how far the tree is, and what it needs to grow
+  id INTEGER PRIMARY KEY, size INTEGER NOT NULL, frontier BLOB NOT NULL
+) STRICT;
+INSERT INTO "tree" VALUES(0,4,X'7DAEF44DD3C252F1737BA0FF1ADD77450931FB36C24C686E482F0ED54A434442');
+CREATE TABLE use_evidence (            -- the `lineage` facets by which a run ever said what jobs use themselves
+  run INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, content)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX log_by_event_time ON log (event_us, event_type);
+CREATE INDEX log_by_run ON log (run, verdict, key_id);
+CREATE INDEX log_edits ON log (event_us) WHERE event_type = 'EDIT';
+CREATE INDEX run_of_job_by_job ON run_of_job (job);
+CREATE INDEX telling_by_first ON telling (dataset, facet, first_us, first_digest);
+CREATE INDEX telling_by_last ON telling (dataset, facet, last_us, last_digest);
+COMMIT;
+PRAGMA user_version = 20;
