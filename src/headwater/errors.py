@@ -23,6 +23,11 @@ class HeadwaterError(Exception):
     is_retriable: bool = False
     """Whether the same call may succeed later, after a fault has passed or a person has fixed it."""
 
+    def __init__(self, message: str, *, is_retriable: bool | None = None) -> None:
+        super().__init__(message)
+        if is_retriable is not None:
+            self.is_retriable = is_retriable
+
 
 class InvalidInputError(HeadwaterError):
     """The caller must correct the input."""
@@ -58,10 +63,6 @@ class IncompatibleSchemaError(InvalidInputError):
 class UntrustedEventError(HeadwaterError):
     """An event is unsigned, signed by an unknown key, or changed since it was signed."""
 
-    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
-        super().__init__(message)
-        self.is_retriable = is_retriable
-
 
 class UntrustedNoteError(HeadwaterError):
     """A signed note or checkpoint cannot be read, or no trusted key signed it."""
@@ -75,10 +76,6 @@ class UnauthenticatedError(HeadwaterError):
 
 class ForbiddenError(HeadwaterError):
     """The caller lacks the permission; the message names what is needed."""
-
-    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
-        super().__init__(message)
-        self.is_retriable = is_retriable
 
 
 class NotFoundError(HeadwaterError):

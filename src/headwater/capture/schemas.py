@@ -48,9 +48,7 @@ class NotProvidedError(UnavailableError):
     `is_retriable` is False if it will not provide it later either.
     """
 
-    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
-        super().__init__(message)
-        self.is_retriable = is_retriable
+    is_retriable = False
 
 
 class _SilentError(UnavailableError):
