@@ -24,9 +24,9 @@ def may_be_retry(run: RunSummary, failed: RunSummary) -> bool:
 
     A run known by its failure alone began and failed at one time: of several at the same time, none is a retry.
     """
-    if run.run_id == failed.run_id or (run.has_failed and _end_us(run) <= failed.started_us):
+    if run.run_id == failed.run_id or (run.has_failed and run.end_us <= failed.started_us):
         return False
-    return run.started_us >= _end_us(failed)
+    return run.started_us >= failed.end_us
 
 
 def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
@@ -50,9 +50,5 @@ def _is_superseded(failed: RunSummary, ended: Sequence[RunSummary], in_run: str 
         return bool(since)
     if not since or failed.parent_run == in_run:
         return False
-    done_us = max(_end_us(run) for run in ended if run.parent_run == failed.parent_run)
+    done_us = max(run.end_us for run in ended if run.parent_run == failed.parent_run)
     return since[0].started_us >= done_us
-
-
-def _end_us(run: RunSummary) -> int:
-    return run.last_us if run.ended_us is None else run.ended_us

@@ -44,17 +44,16 @@ def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     """
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
-    ended_us = last.last_us if last.ended_us is None else last.ended_us
-    ends = ends_us(run for run in done if run.ended_us is not None and run.ended_us <= ended_us)
-    usual, age_us = usual_us(ends), at_us - ended_us
+    ends = ends_us(run for run in done if run.ended_us is not None and run.ended_us <= last.end_us)
+    usual, age_us = usual_us(ends), at_us - last.end_us
     if usual is None or age_us <= usual:
         return None
-    since_us = None if feed is None else replaced_us(history, feed.dataset, last.job, ended_us, at_us)
+    since_us = None if feed is None else replaced_us(history, feed.dataset, last.job, last.end_us, at_us)
     is_read_again = feed is not None and since_us is None and _is_read_again(visit, history, last, feed)
     if age_us <= _LATE_AFTER * usual and not is_read_again:
         return None
     share = _share(intervals_us(ends), age_us, is_read_again=is_read_again)
-    before = [] if since_us is None else _were_so(visit, history, since_us, ended_us + _LATE_AFTER * usual)
+    before = [] if since_us is None else _were_so(visit, history, since_us, last.end_us + _LATE_AFTER * usual)
     if share == 0 or (len(before) == BASELINE and all(before)):
         return None
     return Lateness(age_us, usual, is_read_again, share, any(before[:1]))

@@ -68,7 +68,7 @@ def _not_retried(history: History, failed: Sequence[RunSummary]) -> Iterator[Run
 
 
 def _was_retried(history: History, failed: RunSummary, usual: float | None) -> bool:
-    begun = history.begun_since(failed.job, failed.ended_us or failed.last_us)
+    begun = history.begun_since(failed.job, failed.end_us)
     since = islice((run for run in begun if may_be_retry(run, failed)), MOST)
     then = next((run for run in since if not _are_for_other_times(history, failed, run)), None)
     if then is None or usual is None:

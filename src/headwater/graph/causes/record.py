@@ -75,6 +75,11 @@ class RunSummary(NamedTuple):
         """Whether it ended without success."""
         return self.state in ("FAILED", "ABORTED")
 
+    @property
+    def end_us(self) -> int:
+        """Its end; without one, the time of its last event."""
+        return self.last_us if self.ended_us is None else self.ended_us
+
 
 class EventRef(NamedTuple):
     """An event in the log."""

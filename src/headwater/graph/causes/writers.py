@@ -76,7 +76,7 @@ def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], re
     reads = [read_at_us(history, each.summary) for each in read.earlier]
     for writer in found:
         run = writer.run
-        since_us = replaced_us(history, name, run.job, _done_us(run), read.at_us) if writer.by == "attempt" else None
+        since_us = replaced_us(history, name, run.job, run.end_us, read.at_us) if writer.by == "attempt" else None
         if since_us is None:
             yield writer
         elif len(reads) < BASELINE or reads[-1] < since_us:
@@ -100,16 +100,12 @@ def _new_to(
         return Window(since_us, read.at_us)
     versions = last.ends.get(("input", name), NOTHING_REPORTED).versions_at_first
     former = by_version(history, name, versions, wrote)
-    return Window(since_us if former is None else _done_us(former), _done_us(version_writer))
+    return Window(since_us if former is None else former.end_us, version_writer.end_us)
 
 
 def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
     """The datasets, and everything that they are derived from without a job."""
     return {*reachable(names, history.made_from, _MOST_HOPS)}
-
-
-def _done_us(run: RunSummary) -> int:
-    return run.last_us if run.ended_us is None else run.ended_us
 
 
 def by_version(
@@ -163,6 +159,6 @@ def _attempts(runs: Sequence[RunSummary], fed: RunSummary | None, read: Read) ->
     tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
     is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)
     for failed in not_superseded(tried, read.reader.parent_run):
-        is_news = read.news is not None and read.news.has(failed.ended_us or failed.last_us)
+        is_news = read.news is not None and read.news.has(failed.end_us)
         if failed != fed and (not is_running or is_news):
             yield Writer(failed, "attempt")

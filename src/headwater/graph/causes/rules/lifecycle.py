@@ -28,7 +28,7 @@ def lifecycle_changes(visit: Visit, history: History) -> Iterator[Finding]:
 
 def _by_run(visit: Visit, history: History) -> Iterator[Finding]:
     run = visit.run
-    at_us = run.last_us if run.ended_us is None else run.ended_us
+    at_us = run.end_us
     for name, end in visit.sides("output"):
         before = [each.ends.get(("output", name), NOTHING_REPORTED).lifecycle_change for each in visit.earlier[:1]]
         if end.lifecycle_change is None or run.has_failed:

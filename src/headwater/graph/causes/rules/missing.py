@@ -47,7 +47,7 @@ def _missing_parts(visit: Visit, history: History, job: JobId, parent: RunSummar
         f"{job.name} should have run as part of {parent.job.name}, a run of which had failed",
         job,
         visit,
-        _end_us(parent),
+        parent.end_us,
         (parent.run_id, visit.run.run_id),
         shown_by(history.record(parent.run_id).last),
         is_of_feed=job != visit.run.job,
@@ -58,7 +58,7 @@ def _last(history: History, feed: Feed, job: JobId) -> RunSummary | None:
     """The last run of the job that had written an input when it was read, or whose version was read."""
     read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
     runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
-    return max(runs, key=lambda run: (_end_us(run), run.run_id), default=None)
+    return max(runs, key=lambda run: (run.end_us, run.run_id), default=None)
 
 
 def _had_written(run: RunSummary, feed: Feed) -> bool:
@@ -67,11 +67,6 @@ def _had_written(run: RunSummary, feed: Feed) -> bool:
 
 def _was_done(run: RunSummary, feed: Feed) -> bool:
     return run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
-
-
-def _end_us(run: RunSummary) -> int:
-    """Its end; without one, the time of its last event."""
-    return run.last_us if run.ended_us is None else run.ended_us
 
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
@@ -113,7 +108,7 @@ def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None
         f"{last.job.name} usually ends a run every {span(late.usual_us)}, and its last one {_age(late, feed)}",
         last.job,
         visit,
-        _end_us(last) + round(late.usual_us),
+        last.end_us + round(late.usual_us),
         (last.run_id, visit.run.run_id),
         shown_by(history.record(last.run_id).last),
         is_of_feed=feed is not None,

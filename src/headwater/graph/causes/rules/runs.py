@@ -34,7 +34,7 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
         f"a run of {run.job.name} {what}{then}{why}",
         run.job,
         visit,
-        run.ended_us or run.last_us,
+        run.end_us,
         (run.run_id,),
         tuple(dict.fromkeys(events)),
         was_before=visit.was_before,
