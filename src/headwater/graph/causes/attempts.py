@@ -33,8 +33,8 @@ def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, un
     """When another job first completed a write of the dataset in that interval (open at its start); None: none did."""
     others = [other for other in history.writers(name) if other != job]
     runs = (run for other in others for run in history.runs_of(other) if name in run.writes)
-    done = (run.ended_us for run in runs if run.state == "COMPLETED" and run.ended_us is not None)
-    return min((end for end in done if since_us < end <= until_us), default=None)
+    done = (run.end_us for run in runs if run.has_completed_by(until_us))
+    return min((end_us for end_us in done if end_us > since_us), default=None)
 
 
 def failed_siblings(run: RunSummary, runs: Sequence[RunSummary]) -> Iterator[RunSummary]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.parent_runs import completed_without
-from headwater.graph.causes.record import RunSummary
+from headwater.graph.causes.record import RunSummary, last_ended
 from headwater.graph.causes.rhythm import ends_us, intervals_us, usual_us
 from headwater.graph.causes.visit import BASELINE, Feed, Visit
 from headwater.graph.causes.writers import read_at_us, read_through
@@ -43,8 +43,7 @@ def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     None: it is not late, the job often pauses so long, or another job has long been writing instead.
     """
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
-    done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
-    ends = ends_us(run for run in done if run.ended_us is not None and run.ended_us <= last.end_us)
+    ends = ends_us(run for run in history.runs_of(last.job) if run.has_completed_by(last.end_us))
     usual, age_us = usual_us(ends), at_us - last.end_us
     if usual is None or age_us <= usual:
         return None
@@ -81,7 +80,7 @@ def _is_read_again(visit: Visit, history: History, last: RunSummary, feed: Feed)
     if history.is_stream(visit.run.job) or completed_without(history, last, feed.at_us):
         return False
     runs = [run for run in history.runs_of(last.job) if feed.dataset in run.writes]
-    if any(run.started_us <= feed.at_us and (run.ended_us is None or run.ended_us > feed.at_us) for run in runs):
+    if any(run.started_us <= feed.at_us and not run.has_ended_by(feed.at_us) for run in runs):
         return False
     readers = (each.summary for each in visit.earlier)
     reads = [run.started_us for run in readers if feed.dataset in read_through(history, run.reads)]
@@ -93,5 +92,4 @@ def _is_read_again(visit: Visit, history: History, last: RunSummary, feed: Feed)
 
 def _newest(runs: Sequence[RunSummary], at_us: int) -> RunSummary | None:
     """The run that had completed last by then."""
-    done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= at_us]
-    return max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
+    return last_ended(run for run in runs if run.has_completed_by(at_us))

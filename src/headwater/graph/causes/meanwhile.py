@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import may_be_retry
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
+from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary, last_ended
 from headwater.graph.causes.rhythm import ends_us, usual_us
 from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
@@ -93,8 +93,7 @@ def share_left(visit: Visit, history: History) -> float:
         return 1
     name, until_us = link.source, visit.news.until_us
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
-    done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= until_us]
-    last = max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
+    last = last_ended(run for run in runs if run.has_completed_by(until_us))
     change = (
         None
         if last is None

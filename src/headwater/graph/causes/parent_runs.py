@@ -1,7 +1,7 @@
 """Runs that never began: their parent run failed before, or completed without them."""
 
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import RunSummary
+from headwater.graph.causes.record import RunSummary, last_ended
 from headwater.model.names import JobId
 
 
@@ -32,5 +32,4 @@ def completed_without(history: History, last: RunSummary, until_us: int) -> bool
 
 def _latest(history: History, job: JobId, until_us: int) -> RunSummary | None:
     """The job's run that ended last by then."""
-    ended = [run for run in history.runs_of(job) if run.ended_us is not None and run.ended_us <= until_us]
-    return max(ended, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
+    return last_ended(run for run in history.runs_of(job) if run.has_ended_by(until_us))

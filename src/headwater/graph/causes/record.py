@@ -80,6 +80,19 @@ class RunSummary(NamedTuple):
         """Its end; without one, the time of its last event."""
         return self.last_us if self.ended_us is None else self.ended_us
 
+    def has_ended_by(self, at_us: int) -> bool:
+        """Whether it had ended at that time."""
+        return self.ended_us is not None and self.ended_us <= at_us
+
+    def has_completed_by(self, at_us: int) -> bool:
+        """Whether it had ended with success at that time."""
+        return self.state == "COMPLETED" and self.has_ended_by(at_us)
+
+
+def last_ended(runs: Iterable[RunSummary]) -> RunSummary | None:
+    """The run that ended last, of runs that ended."""
+    return max(runs, key=lambda run: (run.end_us, run.run_id), default=None)
+
 
 class EventRef(NamedTuple):
     """An event in the log."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import not_superseded, replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import wrote_meanwhile
-from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
+from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary, last_ended
 from headwater.graph.causes.visit import BASELINE, Window, Writer
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
@@ -134,7 +134,7 @@ def by_clock(
 def _siblings(run: RunSummary, wrote: Sequence[RunSummary], at_us: int) -> Iterator[RunSummary]:
     """The completed siblings of a run (same job and parent): each run of a mapped task writes a part."""
     for each in wrote if run.parent_run is not None else ():
-        is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
+        is_done = each.has_completed_by(at_us) and each.end_us > run.started_us
         if is_done and each.parent_run == run.parent_run and each != run:
             yield each
 
@@ -143,12 +143,12 @@ def by_time(history: History, job: JobId, wrote: Sequence[RunSummary], at_us: in
     """The latest run that had ended by then; for a stream the one running then, or the last, however it ended."""
     is_stream = history.is_stream(job)
     if is_stream:
-        meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
+        meanwhile = [run for run in wrote if run.started_us <= at_us and not run.has_ended_by(at_us)]
         if meanwhile:
             return Writer(max(meanwhile, key=lambda run: (run.started_us, run.run_id)), "stream")
-    ended = [run for run in wrote if run.ended_us is not None and run.ended_us <= at_us]
-    done = [run for run in ended if is_stream or run.state == "COMPLETED"]
-    return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
+    done = (run for run in wrote if (run.has_ended_by(at_us) if is_stream else run.has_completed_by(at_us)))
+    last = last_ended(done)
+    return None if last is None else Writer(last, "time")
 
 
 def _attempts(runs: Sequence[RunSummary], fed: RunSummary | None, read: Read) -> Iterator[Writer]:
@@ -156,8 +156,8 @@ def _attempts(runs: Sequence[RunSummary], fed: RunSummary | None, read: Read) ->
 
     For a running stream, only failures since the reader's previous read.
     """
-    tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
-    is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)
+    tried = [run for run in runs if run.has_ended_by(read.at_us)]
+    is_running = fed is not None and not fed.has_ended_by(read.at_us)
     for failed in not_superseded(tried, read.reader.parent_run):
         is_news = read.news is not None and read.news.has(failed.end_us)
         if failed != fed and (not is_running or is_news):

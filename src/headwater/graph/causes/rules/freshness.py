@@ -6,7 +6,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import EventRef, RunSummary
+from headwater.graph.causes.record import EventRef, RunSummary, last_ended
 from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.graph.causes.writers import by_time, read_at_us
@@ -67,16 +67,11 @@ def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
 def _passed_over(
     visit: Visit, history: History, feed: Feed, used: RunSummary, runs: Sequence[RunSummary]
 ) -> Iterator[Finding]:
-    newer = [
-        run
-        for run in runs
-        if run.state == "COMPLETED" and run.ended_us is not None and (used.ended_us or 0) < run.ended_us <= feed.at_us
-    ]
-    if newer and feed.versions and any(writer.by == "version" for writer in feed.writers):
-        newest = max(newer, key=lambda run: (run.ended_us or 0, run.run_id))
+    newest = last_ended(run for run in runs if run.has_completed_by(feed.at_us) and run.end_us > (used.ended_us or 0))
+    if newest is not None and feed.versions and any(writer.by == "version" for writer in feed.writers):
         words = f"{feed.dataset.name}: the run read an old version, as {newest.job.name} had written a newer one before"
         shown_by = (history.record(newest.run_id).last,)
-        yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.ended_us or 0, (newest, used), shown_by)
+        yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.end_us, (newest, used), shown_by)
 
 
 def _unfinished(
@@ -101,7 +96,7 @@ def _unfinished(
 def _under_way(runs: Iterable[RunSummary], used: RunSummary, at_us: int) -> list[RunSummary]:
     """The runs that began later than the one used and had not ended by then."""
     begun = (run for run in runs if used.started_us < run.started_us <= at_us)
-    return [run for run in begun if run.ended_us is None or run.ended_us > at_us]
+    return [run for run in begun if not run.has_ended_by(at_us)]
 
 
 def _were_under_way(visit: Visit, history: History, feed: Feed, now: RunSummary) -> list[bool]:

@@ -49,8 +49,7 @@ def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleSt
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
     """Whether a run wrote it since; one that also truncated it does not count."""
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
-    ended = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None]
-    since = [run for run in ended if after_us < (run.ended_us or 0) <= until_us]
+    since = [run for run in runs if run.has_completed_by(until_us) and run.end_us > after_us]
     ends = (history.record(run.run_id).ends.get(("output", name), NOTHING_REPORTED) for run in since)
     return any(end.lifecycle_change is None or end.lifecycle_change[0] not in _WEIGHTS for end in ends)
 

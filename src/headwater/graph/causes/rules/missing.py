@@ -62,16 +62,12 @@ def _last(history: History, feed: Feed, job: JobId) -> RunSummary | None:
 
 
 def _had_written(run: RunSummary, feed: Feed) -> bool:
-    return _was_done(run, feed) and feed.dataset in run.writes
-
-
-def _was_done(run: RunSummary, feed: Feed) -> bool:
-    return run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
+    return run.has_completed_by(feed.at_us) and feed.dataset in run.writes
 
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
     runs = history.runs_of(job)
-    if not runs or any(_was_done(run, feed) for run in runs):
+    if not runs or any(run.has_completed_by(feed.at_us) for run in runs):
         return  # only declared, or its outputs are not reported: unknown
     later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
     if later is None:
