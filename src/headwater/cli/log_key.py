@@ -104,6 +104,6 @@ def _save(head: Path, store: Store, key: NoteSigner) -> None:
     frontier = store.tree.frontier()
     note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)
     try:
-        write_whole(head, note)
+        write_whole(head, [note.encode()])
     except OSError as fault:
         log.warning("cannot save the head of the log", extra={"path": str(head), "why": fault.strerror})

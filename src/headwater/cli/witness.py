@@ -220,6 +220,6 @@ def _read(path: Path, log: NoteVerifier) -> Witnessed:
 
 def _write(path: Path, text: str) -> None:
     try:
-        write_whole(path, text)
+        write_whole(path, [text.encode()])
     except OSError as fault:
         raise SetupError(f"cannot write {path}: {fault.strerror}") from fault

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final, Self
 from weakref import WeakSet
 
+from headwater.signing.secretfile import sync
+
 _LOCK: Final = "lock"
 _SET_ASIDE: Final = "damaged-"
 _FOLDERS: Final = 3
@@ -117,19 +119,6 @@ def orphans(parent: Path) -> Iterator[Claim]:
             yield claim
     if failure is not None:
         raise failure
-
-
-def sync(path: Path) -> None:
-    """Sync a file's content, or a folder's entries, to disk.
-
-    Raises:
-        OSError: it does not exist, or the disk fails.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _claimed(path: Path) -> Claim | None:

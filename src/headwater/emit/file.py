@@ -17,9 +17,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from headwater.emit.claim import sync
 from headwater.emit.config import FileConfig
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
+from headwater.signing.secretfile import sync
 
 _MODE: Final = 0o640
 _OPEN_TRIES: Final = 10

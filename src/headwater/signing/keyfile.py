@@ -90,7 +90,7 @@ def replace_key(home: Path) -> None:
     old, path = load_or_create(home), key_path(home).with_name("replaced.jwks")
     replaced = _public_keys(path) if path.exists() else {}
     try:
-        write_whole(path, write_jwks({**replaced, old.key_id: old.public_key}))
+        write_whole(path, [write_jwks({**replaced, old.key_id: old.public_key}).encode()])
         replace(key_path(home), _next_path(home))
     except OSError as failure:
         raise SetupError(f"cannot replace the node key {key_path(home)}: {failure.strerror}") from failure

@@ -2,12 +2,15 @@
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from headwater.errors import SetupError
 
+UNFINISHED: Final = ".writing-"
+"""How the names of files begin that `write_whole` has not completed; a killed process leaves one."""
 _READ_OR_WRITE: Final = 0o077  # of group and others
 _WRITE: Final = 0o022
 
@@ -29,7 +32,7 @@ def create_once(path: Path, text: bytes) -> None:
             os.link(unfinished, path)  # unlike a rename, a link never replaces
     finally:
         os.unlink(unfinished)
-    _sync_directory(path.parent)
+    sync(path.parent)
 
 
 def replace(path: Path, by: Path) -> None:
@@ -39,20 +42,20 @@ def replace(path: Path, by: Path) -> None:
         OSError: one of them does not exist, or the folder cannot be written to.
     """
     os.replace(by, path)
-    _sync_directory(path.parent)
+    sync(path.parent)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     """Create or replace the file atomically; it is complete and on disk on return.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written to; then nothing is left there.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(prefix=".writing-", dir=path.parent)  # 0600
+    handle, unfinished = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)  # 0600
     try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         replace(path, Path(unfinished))
@@ -73,12 +76,17 @@ def read_own(path: Path) -> bytes:
         return file.read()
 
 
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Sync a file's content, or a folder's entries, to disk.
+
+    Raises:
+        OSError: it does not exist, or the disk fails.
+    """
+    fd = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(directory)
+        os.fsync(fd)
     finally:
-        os.close(directory)
+        os.close(fd)
 
 
 def _refuse_others(access: int, path: Path, mode: str) -> None:

@@ -12,7 +12,6 @@ import hashlib
 import logging
 import os
 import re
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -23,13 +22,13 @@ from typing import Final, NamedTuple
 import orjson
 
 from headwater.errors import UnavailableError
+from headwater.signing.secretfile import UNFINISHED, write_whole
 from headwater.store.packing import DamagedFrame, packed, unpacked
 
 log = logging.getLogger(__name__)
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)")
 _MAGIC: Final = b"headwater segment 1\n"
-_UNFINISHED: Final = ".writing-"
 _IN_BLOCK: Final = 64
 _BLOCK_BYTES: Final = 1 << 20
 _TAIL: Final = 8 + 32
@@ -94,7 +93,7 @@ class Segments:
         path = self._folder / f"{first:012d}-{first + len(raws):012d}.segment"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            _write_atomically(path, _segment(raws))
+            write_whole(path, _segment(raws))
         except OSError as fault:
             raise UnavailableError(f"cannot write a segment to {self._folder}: {fault.strerror}") from fault
         try:
@@ -106,7 +105,7 @@ class Segments:
 
     def sweep(self) -> None:
         """Remove what a process left that was killed while writing; nobody may be writing now."""
-        for path in self._folder.glob(f"{_UNFINISHED}*"):
+        for path in self._folder.glob(f"{UNFINISHED}*"):
             path.unlink(missing_ok=True)
 
     def raw(self, log_index: int) -> bytes:
@@ -168,26 +167,6 @@ def _together(raws: Iterable[bytes]) -> Iterator[list[bytes]]:
             some, size = [], 0
     if some:
         yield some
-
-
-def _write_atomically(path: Path, parts: Iterator[bytes]) -> None:
-    """Write a file atomically: it is there whole, or not at all."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED)
-    try:
-        with os.fdopen(number, "wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _start(found: tuple[range, Path]) -> int:

@@ -321,7 +321,7 @@ def test_an_erasure_interrupted_between_segment_and_database_has_no_effect(
 ) -> None:
     retired(database, segments)
     erasure = ERASURE._replace(log_index=place)
-    erase_killed(database, segments, erasure, ("return", "_write_atomically", 1))
+    erase_killed(database, segments, erasure, ("return", "write_whole", 1))
     assert b"_deleted" in Segments(segments).raw(place)
 
     with closing(open_store(database, segments)) as store:
@@ -337,7 +337,7 @@ def test_an_erasure_interrupted_between_segment_and_database_has_no_effect(
 
 def test_an_erasure_restores_the_segment_of_an_earlier_interrupted_one(database: str | Path, segments: Path) -> None:
     retired(database, segments)
-    erase_killed(database, segments, ERASURE, ("return", "_write_atomically", 1))
+    erase_killed(database, segments, ERASURE, ("return", "write_whole", 1))
 
     with closing(open_store(database, segments)) as store:
         erase(store, ERASURE._replace(log_index=6))

@@ -175,6 +175,6 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_else_behind(tmp_path: Pat
     (tmp_path / "checkpoint").mkdir()
 
     with pytest.raises(IsADirectoryError):
-        write_whole(tmp_path / "checkpoint", "a head")
+        write_whole(tmp_path / "checkpoint", [b"a head"])
 
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]

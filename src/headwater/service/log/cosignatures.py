@@ -180,7 +180,7 @@ class Cosignatures:
         if self._file is None:
             return
         try:
-            write_whole(self._file, json.dumps(signatures))
+            write_whole(self._file, [json.dumps(signatures).encode()])
         except OSError as fault:
             raise SetupError(f"cannot write {self._file}: {fault.strerror}") from fault
 
