@@ -144,7 +144,7 @@ def _only_agent(path: Path) -> Iterator[None]:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", buffering=0)
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0)
     except OSError as fault:
         raise SetupError(f"HEADWATER_HOME: {path} cannot be opened: {fault.strerror}") from fault
 

@@ -177,7 +177,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
     """Hold the folder's lock, waiting for another process that has it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
     except OSError as fault:
         raise SetupError(f"cannot write {folder}: {fault.strerror}") from fault
     try:

@@ -152,7 +152,7 @@ class Chain:
 
     def _create_head(self, directory: Path) -> None:
         self._claim = Claim.create(directory)
-        self._file = os.open(self._claim.path / _HEAD, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(self._claim.path / _HEAD, os.O_WRONLY | os.O_CREAT, 0o600)
         os.pwrite(self._file, b" " * _HEAD_BYTES, 0)
 
     def _guarded(self, act: Callable[[], None]) -> None:

@@ -141,7 +141,7 @@ def _claimed(path: Path) -> Claim | None:
 
 
 def _lock(directory: Path, create: int = 0) -> int:
-    lock_fd = os.open(directory / _LOCK, os.O_RDWR | os.O_CLOEXEC | create, 0o600)
+    lock_fd = os.open(directory / _LOCK, os.O_RDWR | create, 0o600)
     try:
         fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -119,7 +119,7 @@ class FileTransport:
 
 def _open(path: Path) -> int:
     """Open the file or create it; retries if another process rotates it away in between."""
-    flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_APPEND
     for _ in range(_OPEN_TRIES):
         try:
             fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, _MODE)

@@ -35,7 +35,7 @@ BATCH: Final = 256
 _DAMAGED: Final = ".damaged"
 """The end of the name of a file of which a part cannot be read; it is empty until the rest was passed on."""
 
-_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
 
 
 def _keep_nothing(_: Sequence[Outgoing]) -> None:

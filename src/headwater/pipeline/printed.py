@@ -16,7 +16,7 @@ def appended(path: Path) -> IO[bytes]:
     """
     path.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
     path.parent.chmod(_FOLDER)
-    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _FILE), "ab")
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _FILE), "ab")
     try:
         os.fchmod(file.fileno(), _FILE)  # an existing file may be readable by others
     except OSError:

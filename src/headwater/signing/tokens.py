@@ -29,7 +29,7 @@ def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
     token = secrets.token_urlsafe(_BYTES)
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w") as text:
             json.dump({"untilUs": until_us, "nodeId": node_id}, text)
     except OSError as failure:

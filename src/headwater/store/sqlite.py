@@ -291,11 +291,11 @@ def _has_ended(process: str) -> bool:
 def _keep_from_others(path: Path) -> None:
     """Create the file, if needed, readable for its user only; SQLite gives the files beside it the same mode."""
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _only_writer(path: Path) -> int:
-    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     until_s = time.monotonic() + _ENDING_S
     while not (is_ours := _locked(lock)) and _has_ended(_holder(lock)) and time.monotonic() < until_s:
         time.sleep(_LOOK_EVERY_S)
