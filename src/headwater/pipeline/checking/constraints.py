@@ -11,7 +11,7 @@ from headwater.pipeline.checking import constraints_http as http
 from headwater.pipeline.checking import constraints_s3 as s3
 from headwater.pipeline.checking.constraints_kafka import kafka_input, kafka_output
 from headwater.pipeline.checking.grammar import Draft, Piece
-from headwater.pipeline.checking.problems import Path, nearest
+from headwater.pipeline.checking.problems import Complaints, Path, nearest
 from headwater.pipeline.checking.reading import INVALID
 from headwater.pipeline.spec import (
     AgentSpec,
@@ -40,8 +40,6 @@ from headwater.pipeline.spec import (
     StreamSpec,
 )
 from headwater.pipeline.sql_text import does_more_than_query
-
-Complaints = Iterator[tuple[Path, str]]
 
 SCHEMA_VERSIONS: Final = (1,)
 _ELSEWHERE: Final = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -203,7 +201,7 @@ _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     SignatureProcessor: _signature,
     FileOutput: _file_output,
     S3Output: _s3_output,
-    HttpOutput: http.http_output,
+    HttpOutput: http.http_call,
     IcebergOutput: _iceberg_output,
     KafkaOutput: kafka_output,
     SqlOutput: _sql_output,

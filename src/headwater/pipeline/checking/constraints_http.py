@@ -1,13 +1,10 @@
 """Rules across several keys of an HTTP input or output."""
 
-from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from headwater.pipeline.checking.problems import Path
-from headwater.pipeline.spec import HttpAuth, HttpCall, HttpInput, HttpOutput, Paging
-
-Complaints = Iterator[tuple[Path, str]]
+from headwater.pipeline.checking.problems import Complaints
+from headwater.pipeline.spec import HttpAuth, HttpCall, HttpInput, Paging
 
 _MOST_RETRIES: Final = 100
 _SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
@@ -18,21 +15,17 @@ _NEEDED: Final = {
 }
 
 
-def http_input(reads: HttpInput, _: bool) -> Complaints:
+def http_input(reads: HttpInput, streams: bool) -> Complaints:
     """An input's complaints."""
-    yield from _call(reads)
+    yield from http_call(reads, streams)
     if urlsplit(reads.url).query:
         yield ("url",), "expected no query; set it in params"
     if reads.paging is not None:
         yield from ((("paging", *path), message) for path, message in _paging(reads.paging))
 
 
-def http_output(writes: HttpOutput, _: bool) -> Complaints:
-    """An output's complaints."""
-    yield from _call(writes)
-
-
-def _call(call: HttpCall) -> Complaints:
+def http_call(call: HttpCall, _: bool) -> Complaints:
+    """What an input and an output have in common; an output's complaints."""
     if not 0 <= call.retries <= _MOST_RETRIES:
         yield ("retries",), f"expected a number from 0 to {_MOST_RETRIES}"
     for name in call.headers:

@@ -1,12 +1,10 @@
 """Rules across several keys of a Kafka input or output."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from headwater.pipeline.checking.problems import Path
+from headwater.pipeline.checking.problems import Complaints
 from headwater.pipeline.spec import DeadLetter, KafkaInput, KafkaOutput, KafkaSecurity, SchemaRegistry
-
-Complaints = Iterator[tuple[Path, str]]
 
 _OF_THEIR_OWN: Final = {
     "kafka.bootstrap.servers": "addresses",

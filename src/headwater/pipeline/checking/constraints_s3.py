@@ -1,12 +1,9 @@
 """Rules across several keys of an S3 input or output."""
 
 import re
-from collections.abc import Iterator
 
-from headwater.pipeline.checking.problems import Path
+from headwater.pipeline.checking.problems import Complaints, Path
 from headwater.pipeline.spec import S3Access
-
-Complaints = Iterator[tuple[Path, str]]
 
 
 def location(text: str, path: Path) -> Complaints:

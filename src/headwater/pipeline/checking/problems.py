@@ -1,11 +1,13 @@
 """Problems of a pipeline file, with their positions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 Path = tuple[str, ...]
+Complaints = Iterator[tuple[Path, str]]
+"""The paths of keys, relative to a rule's subject, and what is wrong with each."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
