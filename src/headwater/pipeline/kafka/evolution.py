@@ -55,7 +55,7 @@ def reader_schema(versions: Sequence[Version]) -> str:
     for record in reversed(records):
         for field in record["fields"]:
             known = field["name"] in everywhere or "default" in field
-            fields.setdefault(field["name"], field if known else _nullable(field))
+            fields.setdefault(field["name"], field if known else nullable(field))
     mark = {"name": READ_MARK, "type": "boolean", "default": True}
     return json.dumps({**records[-1], "fields": [*fields.values(), mark]})
 
@@ -67,7 +67,8 @@ def _record(version: Version) -> dict[str, Any]:
     return parsed
 
 
-def _nullable(field: dict[str, Any]) -> dict[str, Any]:
+def nullable(field: dict[str, Any]) -> dict[str, Any]:
+    """The field of a record, which may also be null, and is by default."""
     kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
     return {**field, "type": ["null", *(kind for kind in kinds if kind != "null")], "default": None}
 

@@ -11,6 +11,7 @@ from pyspark.sql.avro.functions import to_avro
 from headwater.errors import InvalidPipelineError
 from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.connection import spark_options
+from headwater.pipeline.kafka.evolution import nullable
 from headwater.pipeline.kafka.registry import Registry
 from headwater.pipeline.spec import KafkaOutput
 from headwater.pipeline.tables import quoted_column
@@ -79,10 +80,7 @@ def _avro_schema(frame: DataFrame, topic: str) -> str:
     name = "".join(letter if letter.isalnum() else "_" for letter in topic)
     converters = java_class(frame.sparkSession, "org.apache.spark.sql.avro.SchemaConverters")
     schema = json.loads(converters.toAvroType(frame._jdf.schema().asNullable(), False, f"r_{name}", "").toString())
-    for field in schema["fields"]:
-        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
-        field |= {"type": ["null", *(kind for kind in kinds if kind != "null")], "default": None}
-    return json.dumps(schema)
+    return json.dumps({**schema, "fields": [*map(nullable, schema["fields"])]})
 
 
 def _registered(writes: KafkaOutput, schema: str) -> int:
