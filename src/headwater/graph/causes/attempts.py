@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.record import RunSummary
 from headwater.model.names import DatasetId, JobId
 
@@ -31,8 +31,7 @@ def may_be_retry(run: RunSummary, failed: RunSummary) -> bool:
 
 def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
     """When another job first completed a write of the dataset in that interval (open at its start); None: none did."""
-    others = [other for other in history.writers(name) if other != job]
-    runs = (run for other in others for run in history.runs_of(other) if name in run.writes)
+    runs = (run for run in writes_of(history, name) if run.job != job)
     done = (run.end_us for run in runs if run.has_completed_by(until_us))
     return min((end_us for end_us in done if end_us > since_us), default=None)
 

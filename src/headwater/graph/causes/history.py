@@ -99,3 +99,8 @@ class History(Protocol):
 
     def asked_us(self) -> int:
         """The time of the question, or of the newest event if a producer's clock is ahead."""
+
+
+def writes_of(history: History, name: DatasetId) -> Iterator[RunSummary]:
+    """The runs that wrote a dataset, by the jobs that write it now."""
+    return (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)

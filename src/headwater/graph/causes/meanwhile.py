@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import may_be_retry
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary, last_ended
 from headwater.graph.causes.rhythm import ends_us, usual_us
 from headwater.graph.causes.visit import Visit, Window
@@ -92,8 +92,7 @@ def share_left(visit: Visit, history: History) -> float:
     if link is None or link.by != "meanwhile" or isinstance(link.source, JobId):
         return 1
     name, until_us = link.source, visit.news.until_us
-    runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
-    last = last_ended(run for run in runs if run.has_completed_by(until_us))
+    last = last_ended(run for run in writes_of(history, name) if run.has_completed_by(until_us))
     change = (
         None
         if last is None

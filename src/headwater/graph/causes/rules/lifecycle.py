@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from headwater.graph.causes.finding import Finding
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.record import NOTHING_REPORTED, EventRef
 from headwater.graph.causes.visit import Visit
 from headwater.model.facets.dataset import LifecycleState
@@ -48,8 +48,7 @@ def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleSt
 
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
     """Whether a run wrote it since; one that also truncated it does not count."""
-    runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
-    since = [run for run in runs if run.has_completed_by(until_us) and run.end_us > after_us]
+    since = [run for run in writes_of(history, name) if run.has_completed_by(until_us) and run.end_us > after_us]
     ends = (history.record(run.run_id).ends.get(("output", name), NOTHING_REPORTED) for run in since)
     return any(end.lifecycle_change is None or end.lifecycle_change[0] not in _WEIGHTS for end in ends)
 

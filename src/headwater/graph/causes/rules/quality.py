@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
 from headwater.graph.causes.visit import Visit, Window
@@ -113,13 +113,8 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
 def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Record]:
     """Runs of other jobs that read the run's output before it was written again; the newest, if there are many."""
     begun_us = visit.run.started_us
-    written_us = (
-        run.started_us
-        for job in history.writers(name)
-        for run in history.runs_of(job)
-        if run.state == "COMPLETED" and name in run.writes and run.started_us > begun_us
-    )
-    until_us = min(written_us, default=AFTER_ALL_US)
+    done = (run for run in writes_of(history, name) if run.state == "COMPLETED")
+    until_us = min((run.started_us for run in done if run.started_us > begun_us), default=AFTER_ALL_US)
     news = visit.news if visit.path and history.is_stream(visit.run.job) else None  # a stream writes on
     found: list[RunSummary] = []
     for job in history.readers(name):
