@@ -114,6 +114,11 @@ def event(**changes: object) -> dict[str, Any]:
     }
 
 
+def without_run(event: Body) -> Body:
+    """What is left of an event of a run when it declares its job, or its dataset, instead."""
+    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
+
+
 def facet(**members: object) -> dict[str, Any]:
     return {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/facet.json", **members}
 

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Body, dataset, event, facet, get, post, schema, serving
+from tests.support.app import Body, dataset, event, facet, get, post, schema, serving, without_run
 from tests.support.flights import FLIGHTS
 
 COLUMNS = schema("id")
@@ -84,18 +84,13 @@ BY_JOB: dict[str, Any] = {
 }
 
 
-def without_run(**members: Any) -> Body:  # noqa: ANN401  JSON
-    named = run_event("COMPLETE", "r1", **members)
-    return {member: value for member, value in named.items() if member not in ("run", "eventType")}
-
-
 @pytest.mark.parametrize(
     ("posted", "subject"),
     [
         *((run_event("COMPLETE", "r1", outputs=[target]), "run:r1") for target in BY_FACET),
         (run_event("COMPLETE", "r1", **BY_JOB), "run:r1"),
-        *((without_run(outputs=[target]), "job:etl:load") for target in BY_FACET),
-        (without_run(**BY_JOB), "job:etl:load"),
+        *((without_run(run_event("COMPLETE", "r1", outputs=[target])), "job:etl:load") for target in BY_FACET),
+        (without_run(run_event("COMPLETE", "r1", **BY_JOB)), "job:etl:load"),
         *(
             ({"eventTime": "2026-05-22T14:00:00Z", "producer": "https://example.org", "dataset": target}, None)
             for target in BY_FACET

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from headwater.model.events import parse_event
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving, without_run
 from tests.support.lineage_events import LAKE, job, run_event, symlinks
 from tests.support.reads import read_everything
 
@@ -142,7 +142,7 @@ def test_a_table_that_a_job_is_declared_to_read_and_write_has_the_schema_written
         name = f"t{number}"
         sides = {"inputs": [dataset(name, schema=schema("a"))], "outputs": [dataset(name, schema=schema("a", name))]}
         declared = event(**sides, job=job(name))
-        post(client, {member: value for member, value in declared.items() if member not in ("run", "eventType")})
+        post(client, without_run(declared))
 
         assert [each["name"] for each in get(client, f"{LAKE}/{name}")["fields"]] == ["a", name]
 

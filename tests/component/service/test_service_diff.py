@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from tests.support import logs
-from tests.support.app import Body, dataset, event, facet, get, post, schema, served
+from tests.support.app import Body, dataset, event, facet, get, post, schema, served, without_run
 
 MONDAY = "2026-05-18"
 TUESDAY = "2026-05-19"
@@ -164,7 +164,7 @@ def test_an_edge_comes_with_the_later_of_the_events_that_name_job_and_dataset(
 
 
 def test_an_edge_that_a_new_declaration_omits_went_with_it(client: TestClient) -> None:
-    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    declared = without_run(event())
     post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
     post(client, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z", "inputs": [dataset("b")]})
 
@@ -179,7 +179,7 @@ def test_an_edge_that_a_new_declaration_omits_went_with_it(client: TestClient) -
 
 
 def test_an_edge_went_with_the_first_declaration_that_omits_it(client: TestClient) -> None:
-    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    declared = without_run(event())
     post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
     for hour in (11, 12):
         post(client, {**declared, "eventTime": f"{MONDAY}T{hour}:00:00Z", "inputs": [dataset("b")]})
@@ -246,7 +246,7 @@ def data_from_jobs(*others: str) -> dict[str, Any]:
 def test_data_passed_between_jobs_is_an_edge_with_the_event_that_reports_it(client: TestClient) -> None:
     load = {"namespace": "etl", "name": "load"}
     run = event(eventTime=f"{MONDAY}T10:00:00Z", job={**load, "facets": data_from_jobs("fetch")})
-    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    declared = without_run(event())
     with_other = {**declared, "eventTime": f"{MONDAY}T11:00:00Z", "job": {**load, "facets": data_from_jobs("ask")}}
     post(client, run, with_other, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z"})
 
@@ -734,7 +734,7 @@ def test_a_job_known_from_declarations_and_child_runs_gets_an_edge_when_its_outp
     part = {"runId": "part", "facets": {"parent": facet(run={"runId": "silent"}, **load)}}
     post(client, {**at(MONDAY, "part", **mart), "run": part})
     declared = at(MONDAY, "none", **load, outputs=[{"namespace": "", "name": "nowhere"}])
-    post(client, {key: value for key, value in declared.items() if key not in ("run", "eventType")})
+    post(client, without_run(declared))
     former = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "", "name": "nowhere"})
     post(client, at(TUESDAY, "renaming", **mart, outputs=[dataset("raw", lifecycleStateChange=former)]))
 
@@ -747,7 +747,7 @@ def test_all_facets_of_a_dataset_named_twice_in_a_declaration_count(client: Test
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     twice = [dataset("raw"), dataset("raw", schema=schema("other"))]
     declared = {**event(outputs=twice), "eventTime": f"{MONDAY}T10:00:01Z"}
-    post(client, {key: value for key, value in declared.items() if key not in ("run", "eventType")})
+    post(client, without_run(declared))
 
     answer = get(client, "/api/v1/diff?from=log:0")
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving, without_run
 from tests.support.spec import facets_of_standard
 
 OF_JOB = "/api/v1/namespaces/etl/jobs/load"
@@ -557,7 +557,7 @@ def test_what_a_run_reports_under_two_names_of_a_dataset_is_listed_as_under_one(
 def test_a_check_that_an_event_of_a_job_reports_is_in_the_timeline(client: TestClient) -> None:
     missed = facet(assertions=[{"assertion": "unique", "success": False}])
     body = event(eventTime="2026-05-22T14:23:20Z", inputs=[dataset("t", dataQualityAssertions=missed)])
-    post(client, {key: value for key, value in body.items() if key not in ("eventType", "run")})
+    post(client, without_run(body))
 
     (point,) = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
 

@@ -17,7 +17,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.impact import Page, impact
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import PRODUCER, Body, dataset, event, facet, get, post, served
+from tests.support.app import PRODUCER, Body, dataset, event, facet, get, post, served, without_run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
@@ -404,7 +404,7 @@ def test_a_column_known_only_from_a_job_that_uses_it_exists(client: TestClient, 
     event = ran("alarm", "r7", 7, [dataset("plain")], [])
     event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [used]}])}
     if is_declared:
-        event = {member: value for member, value in event.items() if member not in ("run", "eventType")}
+        event = without_run(event)
     post(client, ran("alarm", "r6", 6, [dataset("plain")], []), event)
 
     answer = ask(client, nodeId="dataset:lake:plain", column="id", change="drop")
@@ -438,7 +438,7 @@ def test_the_columns_that_a_job_uses_may_be_reported_by_another_job(client: Test
     event = ran("orchestrate", "r7", 7, [], [])
     event["job"]["facets"] = {"lineage": lineage}
     if is_declared:
-        event = {member: value for member, value in event.items() if member not in ("run", "eventType")}
+        event = without_run(event)
     post(client, event)
 
     reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
@@ -490,7 +490,7 @@ def test_a_deleted_job_that_takes_data_from_a_job_is_not_reached(client: TestCli
 def test_a_declared_job_with_column_lineage_is_reached_only_by_the_columns_it_names(client: TestClient) -> None:
     lineage = columns([], shown=[source("delays", "carrier", "DIRECT", "IDENTITY")])
     body = ran("show", "r-show", 7, [dataset("delays")], [dataset("shown", columnLineage=lineage)])
-    post(client, {member: value for member, value in body.items() if member not in ("run", "eventType")})
+    post(client, without_run(body))
 
     reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
 
@@ -951,7 +951,7 @@ def test_a_use_of_a_running_stream_counts_until_a_newer_run_has_replaced_it(empt
 
 def test_a_declared_use_is_not_ended_by_runs(empty: TestClient) -> None:
     declared = run_of("make", 1, [IN], [part("out", old=True)])[0]
-    declared = {member: value for member, value in declared.items() if member not in ("run", "eventType")}
+    declared = without_run(declared)
     post(empty, declared, *run_of("make", 3, [IN], [part("out")]))
 
     assert drop(empty)[0] is True

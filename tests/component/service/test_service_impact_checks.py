@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.component.service.test_service_impact import IN, STREAM, ask, drop, part, run_of, short
-from tests.support.app import Body, dataset, facet, post
+from tests.support.app import Body, dataset, facet, post, without_run
 from tests.support.flights import columns, source
 
 
@@ -77,10 +77,6 @@ def test_the_path_lists_the_checks_and_when_they_were_last_reported(client: Test
     assert (step["type"], step["subtype"], step["description"]) == ("INDIRECT", "CHECK", "not_null, unique")
     assert (step["origin"], step["jobs"]) == ("datasetField:lake:in:x", ["job:etl:test"])
     assert step["lastSeen"] == "2026-05-22T14:02:20.000Z"
-
-
-def without_run(event: Body) -> Body:
-    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
 
 
 @pytest.mark.parametrize(

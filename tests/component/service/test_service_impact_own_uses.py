@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.component.service.test_service_impact import IN, STREAM, ask, drop, part, run_of
-from tests.support.app import Body, dataset, facet, get, post
+from tests.support.app import Body, dataset, facet, get, post, without_run
 from tests.support.flights import source
 
 
@@ -26,10 +26,6 @@ def run_filtering(
     """A run that reports the columns it filters by, if any, at its start and at its end."""
     job_facets = {"lineage": filtered_by(*columns)} if columns else {}
     return run_of(job, minute, [dataset("in")], [*outputs], end=end, **job_facets, **facets)
-
-
-def without_run(event: Body) -> Body:
-    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
 
 
 LOADED = run_of("load", 1, [], [IN])

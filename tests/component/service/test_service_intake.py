@@ -17,7 +17,7 @@ from headwater.service.request.access import Service
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, event, get, post, served, serving
+from tests.support.app import RUN, event, get, post, served, serving, without_run
 
 KEY = NodeKey.from_seed("node-1", bytes(range(32)))
 STRANGER = NodeKey.from_seed("node-2", bytes(range(1, 33)))
@@ -46,7 +46,7 @@ def test_posting_an_event_twice_stores_it_once(tmp_path: Path) -> None:
 def test_only_a_node_itself_reports_on_its_own_job(store: SqliteStore) -> None:
     job = {"namespace": "headwater-nodes", "name": KEY.node_id}
     raw = json.dumps(event(job=job)).encode()
-    declared = {key: value for key, value in event(job=job).items() if key not in ("eventType", "run")}
+    declared = without_run(event(job=job))
     bodies = {
         "itself": sign_event(raw, KEY),
         "another node": sign_event(raw, STRANGER),
@@ -161,7 +161,7 @@ def test_a_strict_service_refuses_events_not_signed_by_a_trusted_key(
 
 
 def test_a_strict_service_refuses_job_events_since_they_cannot_be_signed(store: SqliteStore) -> None:
-    static = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    static = without_run(event())
     with serving(store, TRUSTED, require_signed=True) as client:
         assert client.post("/api/v1/lineage", content=json.dumps(static)).status_code == 403
 

@@ -31,7 +31,7 @@ from headwater.service.views.search import Query, search
 from headwater.service.views.stats import dataset_stats, job_stats
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import dataset, event, facet
+from tests.support.app import dataset, event, facet, without_run
 from tests.support.logs import logs, of_many_runs
 from tests.support.slow_lineage import Body, slow_lineage
 from tests.support.slow_overview import EDGES_US, slow_overview
@@ -124,7 +124,7 @@ def test_a_dataset_whose_shown_name_changes_is_counted_once(tmp_path: Path) -> N
         knowledge = Knowledge(store, Graph(store.content))
         for each in (declared, mart):
             overview(knowledge)
-            learn(store, knowledge, [json.dumps(_of_a_job(each)).encode()])
+            learn(store, knowledge, [json.dumps(without_run(each)).encode()])
 
         answers = overview(knowledge)
 
@@ -136,9 +136,9 @@ def test_a_dataset_whose_shown_name_is_withdrawn_is_counted_under_its_other_name
     symlinks = {"identifiers": [{"namespace": "lake", "name": "t1", "type": "TABLE"}]}
     entries = [{"namespace": "lake", "name": "t1", "type": "DATASET", "inputs": []}]
     load = {"namespace": "etl", "name": "load"}
-    declared = _of_a_job(event(job=load, outputs=[dataset("t0", symlinks=facet(**symlinks))]))
+    declared = without_run(event(job=load, outputs=[dataset("t0", symlinks=facet(**symlinks))]))
     ran = event(job={**load, "facets": {"lineage": facet(entries=entries)}}, outputs=[])
-    withdrawn = _of_a_job(event(job=load, outputs=[], eventTime="2026-05-22T15:00:00Z"))
+    withdrawn = without_run(event(job=load, outputs=[], eventTime="2026-05-22T15:00:00Z"))
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         knowledge = Knowledge(store, Graph(store.content))
         for each in (declared, ran, withdrawn):
@@ -149,11 +149,6 @@ def test_a_dataset_whose_shown_name_is_withdrawn_is_counted_under_its_other_name
 
         assert knowledge.graph.shown(DatasetId("lake", "t0")) == DatasetId("lake", "t1")
         assert answers == slow_overview(fresh(store))
-
-
-def _of_a_job(event: Body) -> Body:
-    """The event without its run: a job event."""
-    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
 
 
 def overview(knowledge: Knowledge) -> Body:

@@ -31,7 +31,7 @@ from headwater.service.past import cut_past
 from headwater.store.entries import Entry, entry_of, entry_today
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving, without_run
 from tests.support.reads import read_everything, without_members
 
 PER_SERVICE = {"index", "logIndex", "receivedAt"}
@@ -455,7 +455,7 @@ def test_a_column_from_another_spelling_of_a_name_came_from_that_dataset_then_to
 def test_a_name_that_a_late_declaration_withdraws_is_still_used_by_a_run_of_then(client: TestClient) -> None:
     def declared(minute: int, *outputs: Body) -> Body:
         run_event = _at(minute, job={"namespace": "etl", "name": "mart"}, outputs=[*outputs])
-        return {key: value for key, value in run_event.items() if key not in ("run", "eventType")}
+        return without_run(run_event)
 
     former = {"namespace": "s3://lake", "name": "s/t1"}
     renamed = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "s3a://lake", "name": "/s/t1/"})

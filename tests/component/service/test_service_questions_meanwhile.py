@@ -34,7 +34,7 @@ from headwater.service.views.timeline import is_measured, quality_timeline
 from headwater.service.views.upstream import upstream_runs
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_past_counts import BEGIN_US, KnowledgeWithPasts, new_store
-from tests.support.app import Body, dataset, event
+from tests.support.app import Body, dataset, event, without_run
 from tests.support.flights import columns, schema, source
 from tests.support.logs import events, logs
 
@@ -104,7 +104,7 @@ def _written(kind: str, number: int, second: int, variant: tuple[str, int]) -> b
         outputs=[output],
     )
     if kind != "run":
-        body = {member: value for member, value in body.items() if member not in ("run", "eventType")}
+        body = without_run(body)
     if kind == "dataset":
         body = {member: value for member, value in body.items() if member not in ("job", "inputs", "outputs")}
         body["dataset"] = output

@@ -16,6 +16,7 @@ from headwater.model.events import Stamp
 from headwater.model.facts import Edit, Fact, JobFlow, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from tests.support.app import without_run
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
 OWN, OTHER, THIRD = (JobId("etl", name) for name in ("load", "other", "third"))
@@ -49,8 +50,7 @@ def run_event(second: int = 0, run: str = "r", facets: object = None, **members:
 
 
 def job_event(second: int, facets: object, **members: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
-    body = run_event(second, facets=facets, **members)
-    return {name: value for name, value in body.items() if name not in ("run", "eventType")}
+    return without_run(run_event(second, facets=facets, **members))
 
 
 def graph(*events: dict[str, Any]) -> Graph:

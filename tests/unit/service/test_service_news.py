@@ -13,7 +13,7 @@ from headwater.model.extract import facts
 from headwater.model.facts import Content, Fact
 from headwater.model.names import DatasetId
 from headwater.service.feed.news import Edge, News, noticing
-from tests.support.app import PRODUCER, dataset, event, facet, schema
+from tests.support.app import PRODUCER, dataset, event, facet, schema, without_run
 from tests.support.logs import logs
 
 
@@ -202,7 +202,7 @@ def test_an_edge_of_a_declared_job_is_not_news_when_its_dataset_gets_another_nam
 
 def _declared(minute: int, **ends: object) -> dict[str, Any]:
     declared = event(eventTime=f"2026-05-22T14:{minute:02d}:00Z", **ends)
-    return {name: value for name, value in declared.items() if name not in ("run", "eventType")}
+    return without_run(declared)
 
 
 def test_an_edge_by_a_flow_is_not_news_if_the_replaced_declaration_had_it_under_another_name() -> None:
@@ -229,7 +229,7 @@ def test_a_dataset_without_a_namespace_is_not_news() -> None:
 
 def test_a_declared_edge_and_schema_are_news_only_the_first_time() -> None:
     declared = event(outputs=[dataset("t", schema=schema("x"))])
-    body = {name: value for name, value in declared.items() if name not in ("run", "eventType")}
+    body = without_run(declared)
 
     first, again = news_of(body, {**body, "eventTime": "2026-05-22T14:24:11Z"})
 
