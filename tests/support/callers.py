@@ -1,5 +1,6 @@
 """Callers of a service with access control, and their API keys."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -33,6 +34,11 @@ def caller(admin: Caller, *roles: str, scopes: tuple[str, ...] = ("etl", "lake")
     created = admin("POST", "/api/v1/access/keys", json=body)
     assert created.status_code == 201, created.text
     return Caller(admin._client, created.json()["secret"])
+
+
+def post(sender: Caller, *events: object) -> list[int]:
+    """Post events; returns the status of each answer."""
+    return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
 def operator(client: TestClient, now_us: int = START_US) -> Caller:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.app import START_US, dataset, event, facet, schema
-from tests.support.callers import Caller, caller, guarded
+from tests.support.callers import Caller, caller, guarded, post
 
 SECRETS = ("bonus", "kept from all", "team-hr", "salaries")
 SALARIES = dataset(
@@ -37,10 +37,6 @@ def renamed_from(namespace: str, name: str) -> dict[str, Any]:
 
 def in_catalog(uri: str) -> dict[str, Any]:
     return facet(framework="iceberg", type="hive", name="ice", metadataUri=uri, warehouseUri="s3://all")
-
-
-def post(sender: Caller, *events: object) -> list[int]:
-    return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Restricted columns, also nested ones: who may lift a restriction, and no answer confirms a guess."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.app import START_US, dataset, event, facet, schema
-from tests.support.callers import Caller, caller, guarded, operator
+from tests.support.callers import Caller, caller, guarded, operator, post
 
 PEOPLE = "/api/v1/namespaces/lake/datasets/people"
 COLUMNS = ("id", "zz_a", "zz_b")
@@ -20,10 +19,6 @@ COLUMNS = ("id", "zz_a", "zz_b")
 
 def tags(*columns: str) -> dict[str, Any]:
     return facet(tags=[{"key": "RESTRICTED", "value": "true", "source": "x", "field": column} for column in columns])
-
-
-def post(sender: Caller, *events: object) -> list[int]:
-    return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
 def run_of(job: str, second: int, *, reads: bool = False, run: str | None = None, **facets: object) -> dict[str, Any]:

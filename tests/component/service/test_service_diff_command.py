@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError
 from tests.support.app import dataset, event, facet, schema
+from tests.support.commands import output_of
 from tests.support.service import running
 
 THEN = "2026-05-18T12:00:00Z"
@@ -31,12 +32,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             )
             httpx.post(f"{service.url}/api/v1/lineage", json=body).raise_for_status()
         yield service.url
-
-
-def output_of(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def test_diff_lists_each_change_with_its_event(url: str) -> None:

@@ -14,7 +14,6 @@ from tests.support.logs import logs
 from tests.support.reads import read_everything
 
 Steps = tuple[str | int, ...]
-Inside = dict[str | int, object] | list[object]
 
 GOOD = event(
     run={

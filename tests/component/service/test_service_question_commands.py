@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.errors import InvalidNameError
 from tests.support.app import Body, dataset, event, facet
+from tests.support.commands import output_of
 from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
@@ -107,12 +108,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
-
-
-def output_of(*arguments: str, status: int = 0) -> str:
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == status, result.output
-    return result.stdout
 
 
 def json_of(*arguments: str, status: int = 0) -> Body:

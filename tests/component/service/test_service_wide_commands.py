@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from typer.testing import CliRunner
 
-from headwater.cli.main import app
 from tests.support.app import Body, dataset, schema
+from tests.support.commands import output_of
 from tests.support.flights import columns, ran, source
 from tests.support.service import running
 from tests.support.wide import SIZES, grouped, joined, named
@@ -36,12 +35,6 @@ def keyed(size: int) -> list[Body]:
     ]
 
 
-def lines_of(*arguments: str, status: int = 0) -> list[str]:
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == status, result.output
-    return result.stdout.splitlines()
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("command", "start", "reached"),
@@ -57,7 +50,7 @@ def lines_of(*arguments: str, status: int = 0) -> list[str]:
 def test_a_column_reaches_all_columns_of_the_dependent_datasets_and_no_others(
     url: str, command: str, start: str, reached: list[str], size: int
 ) -> None:
-    answer = json.loads("\n".join(lines_of(command, f"{start}-{size}:c1", "--json", "--url", url)))
+    answer = json.loads(output_of(command, f"{start}-{size}:c1", "--json", "--url", url))
 
     columns_reached = [node["name"] for node in answer["nodes"] if node["id"].startswith("datasetField:")]
     assert sorted(columns_reached) == sorted(
@@ -66,7 +59,7 @@ def test_a_column_reaches_all_columns_of_the_dependent_datasets_and_no_others(
 
 
 def test_edges_between_all_columns_of_two_datasets_go_through_joint_nodes_in_json(url: str) -> None:
-    answer = json.loads("\n".join(lines_of("trace", "totals-101:c1", "--json", "--url", url)))
+    answer = json.loads(output_of("trace", "totals-101:c1", "--json", "--url", url))
 
     edges = {(edge["origin"], edge["destination"]): edge["how"] for edge in answer["edges"]}
     assert edges["all-out-of:dataset:lake:visitors-101", "datasetField:lake:totals-101:c1"] == ["AGGREGATION"]
@@ -76,7 +69,7 @@ def test_edges_between_all_columns_of_two_datasets_go_through_joint_nodes_in_jso
 
 
 def test_trace_lists_few_columns_that_a_column_is_made_from_and_counts_many(url: str) -> None:
-    few, many = (lines_of("trace", f"sums-{size}:c1", "--url", url) for size in SIZES)
+    few, many = (output_of("trace", f"sums-{size}:c1", "--url", url).splitlines() for size in SIZES)
 
     assert few == [
         "sums-3:c1",
@@ -88,7 +81,7 @@ def test_trace_lists_few_columns_that_a_column_is_made_from_and_counts_many(url:
 
 
 def test_impact_lists_what_is_made_from_all_columns_of_a_dataset(url: str) -> None:
-    few, many = (lines_of("impact", f"visitors-{size}:c1", "--url", url) for size in SIZES)
+    few, many = (output_of("impact", f"visitors-{size}:c1", "--url", url).splitlines() for size in SIZES)
 
     assert few == [
         "visitors-3:c1",
@@ -107,7 +100,7 @@ def test_impact_lists_what_is_made_from_all_columns_of_a_dataset(url: str) -> No
 
 
 def test_of_many_columns_impact_lists_those_that_lead_on(url: str) -> None:
-    few, many = (lines_of("impact", f"orders-{size}:c1", "--url", url) for size in SIZES)
+    few, many = (output_of("impact", f"orders-{size}:c1", "--url", url).splitlines() for size in SIZES)
 
     assert few == [
         "orders-3:c1",
@@ -129,7 +122,10 @@ def test_of_many_columns_impact_lists_those_that_lead_on(url: str) -> None:
 
 
 def test_the_effect_on_many_columns_is_shown_with_their_count(url: str) -> None:
-    few, many = (lines_of("impact", f"orders-{size}:c1", "--change", "drop", "--url", url, status=1) for size in SIZES)
+    few, many = (
+        output_of("impact", f"orders-{size}:c1", "--change", "drop", "--url", url, status=1).splitlines()
+        for size in SIZES
+    )
 
     assert few[1:3] == ["├── ranks-3:c0  sort  breaks", "├── ranks-3:c1  sort  breaks"]
     assert many[1:4] == [
@@ -140,7 +136,7 @@ def test_the_effect_on_many_columns_is_shown_with_their_count(url: str) -> None:
 
 
 def test_many_columns_that_each_lead_to_many_are_counted_at_every_step(url: str) -> None:
-    assert lines_of("trace", "totals-101:c1", "--url", url) == [
+    assert output_of("trace", "totals-101:c1", "--url", url).splitlines() == [
         "totals-101:c1",
         "└── visitors-101  aggregation  101 columns",
         "    ├── visits-101  identity  101 columns",

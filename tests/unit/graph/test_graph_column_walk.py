@@ -15,7 +15,6 @@ from tests.unit.graph.test_graph_order import facts_of, graph_of
 
 NAMES = ["t0", "t1", "t2"]
 COLUMNS = ["a", "b", "s", "s.x"]
-HOW = {"type": "INDIRECT", "subtype": "GROUP_BY"}
 
 _source = st.builds(
     lambda name, column: {"namespace": "lake", "name": name, "type": "DATASET"} | ({"field": column} if column else {}),
