@@ -1,13 +1,12 @@
 """`headwater coverage`: known gaps in the lineage that events report."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 
-from headwater.cli.json_output import AnswerOption
+from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
@@ -65,7 +64,7 @@ def coverage(
         asked = {"namespace": known_namespace(client, namespace), "kind": kind, "limit": limit}
         answer = client.get("/coverage", {key: value for key, value in asked.items() if value is not None})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     _print(unbroken_console(), answer)
 

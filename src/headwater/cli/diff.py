@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from headwater.cli.json_output import print_answer
 from headwater.cli.lineage_walk import find
 from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
@@ -58,7 +59,7 @@ def diff(
             asked["nodeId"] = find(client, dataset).node_id
         answer = _diff(client, {key: value for key, value in asked.items() if value is not None})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     console = unbroken_console()
     for line in _lines(answer):

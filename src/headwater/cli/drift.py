@@ -1,13 +1,12 @@
 """`headwater drift`: schemas that changed, and what depends on the changed columns."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 
-from headwater.cli.json_output import AnswerOption
+from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.lineage_walk import find
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
@@ -62,7 +61,7 @@ def drift(
             asked["nodeId"] = found.node_id
         answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     _print(unbroken_console(), answer)
 

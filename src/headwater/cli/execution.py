@@ -1,12 +1,12 @@
 """`headwater execution …`: the executions of this machine's agent."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from headwater.cli.agent_client import JsonOption, NamespaceOption, agent_here, found_job
+from headwater.cli.json_output import print_answer
 from headwater.cli.option_values import bare_run
 from headwater.cli.printed import lines_of, say
 
@@ -33,7 +33,7 @@ def list_executions(
         of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
         answer = client.get("/executions", {**of_job, "limit": limit})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
     else:
         say(*lines_of(map(with_trouble, answer) if answer else ("no executions",)))
 
@@ -52,7 +52,7 @@ def describe(
     with agent_here() as client:
         answer = client.get(f"/executions/{run_id}")
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
     else:
         say(*lines_of(_description(answer)))
 

@@ -158,8 +158,7 @@ def _show(jobs: "list[SubmittedJob]", file: Path, *, json_output: bool) -> None:
             }
             for job in jobs
         ]
-        sys.stdout.buffer.write(orjson.dumps(entries) + b"\n")
-        sys.stdout.flush()
+        typer.echo(orjson.dumps(entries))
     elif not jobs:
         say(f"{file}: no job was submitted", err=True)
     elif sys.stderr.isatty():

@@ -1,6 +1,5 @@
 """`headwater impact`: what a change of a dataset or column reaches, and whether it breaks there."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
@@ -8,6 +7,7 @@ import typer
 from rich.console import Console
 
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.json_output import print_answer
 from headwater.cli.lineage_walk import Target, Walk, find, walk
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import (
@@ -54,7 +54,7 @@ def impact(
         answer = _impact(client, found, change)
         walked = walk(client, found, "downstream")
     if json_output:
-        typer.echo(json.dumps({**as_json(walked), **answer}, indent=2))
+        print_answer({**as_json(walked), **answer})
     else:
         _print(unbroken_console(), walked, answer)
     if answer["breaking"]:

@@ -1,6 +1,5 @@
 """`headwater job …`: the jobs of this machine's agent."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from headwater.cli.agent_client import (
     found_job,
 )
 from headwater.cli.execution import with_trouble
+from headwater.cli.json_output import print_answer
 from headwater.cli.option_values import bare_run
 from headwater.cli.printed import lines_of, say
 from headwater.cli.run import overrides
@@ -63,7 +63,7 @@ def list_jobs(json_output: JsonOption = False) -> None:
     with agent_here() as client:
         answer = client.get("/jobs")
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     for each in answer:
         say(*lines_of([_line(each)]))
@@ -185,6 +185,6 @@ def _deployed(version: Any) -> str:  # noqa: ANN401
 
 def _show(answer: object, text: str, json_output: bool) -> None:
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
     else:
         say(*lines_of([text]))

@@ -130,8 +130,7 @@ def _ports(settings: list[str]) -> dict[str, int]:
 
 def _print(found: "list[PartStatus]", took_s: float | None = None, *, json_output: bool) -> None:
     if json_output:
-        sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
-        sys.stdout.flush()
+        typer.echo(orjson.dumps([asdict(one) for one in found]))
     else:
         _show(found, took_s)
 

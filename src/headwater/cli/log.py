@@ -1,6 +1,5 @@
 """`headwater log`: operations on the log itself."""
 
-import json
 import time
 from contextlib import closing
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
-from headwater.cli.json_output import AnswerOption, JsonOption, print_result
+from headwater.cli.json_output import AnswerOption, JsonOption, print_answer, print_result
 from headwater.cli.option_values import DatabaseOption
 from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
@@ -45,7 +44,7 @@ def actions(
     with service_at(url, token=operators_token()) as client:
         answer = client.get("/actions", {"limit": limit})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     if not answer["actions"]:
         say("no entries")

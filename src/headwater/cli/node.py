@@ -1,13 +1,12 @@
 """`headwater node …`: the edge machines, and whether their records are whole."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 
 from headwater.cli.agent_client import agent_here
-from headwater.cli.json_output import AnswerOption
+from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.printed import Line, say, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, in_path, service_at
 from headwater.errors import NotFoundError
@@ -41,7 +40,7 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) 
     with service_at(url) as client:
         answer = client.get("/nodes", {"limit": _PAGE})
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     console = unbroken_console()
     for each in answer["nodes"]:
@@ -73,7 +72,7 @@ def describe(
         except NotFoundError as fault:
             raise NotFoundError(f"{fault} `headwater node list` lists the known nodes.") from fault
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     console = unbroken_console()
     console.print(Line(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
@@ -103,7 +102,7 @@ def _describe_agent(json_output: bool) -> None:
     with agent_here() as client:
         answer = client.get("/node")
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     worker, endpoints = answer["worker"], answer["allowedEndpoints"]
     states = ", ".join(f"{count:,} {state}" for state, count in answer["executions"].items())

@@ -1,13 +1,12 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 
-from headwater.cli.json_output import AnswerOption
+from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.lineage_walk import Target, find, labels_around
 from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
@@ -65,7 +64,7 @@ def root_cause(
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
         labels = {node_id: target} if json_output or found is None else labels_around(client, found)
     if json_output:
-        typer.echo(json.dumps(answer, indent=2))
+        print_answer(answer)
         return
     _print(unbroken_console(), labels[node_id], answer, labels)
 

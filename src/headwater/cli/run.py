@@ -1,7 +1,6 @@
 """`headwater run`: execute a pipeline file on Spark."""
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -61,8 +60,7 @@ def run(
     with signals_request(stop), shown_progress("checking the file") as progress:
         result = executed(spec, master, stop, progress)
     if json_output:
-        sys.stdout.buffer.write(orjson.dumps(_as_json(result)) + b"\n")
-        sys.stdout.flush()
+        typer.echo(orjson.dumps(_as_json(result)))
     else:
         say(*lines_of([_in_words(spec, result)]), err=True)
     raise typer.Exit(_exit_status(result))

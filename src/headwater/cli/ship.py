@@ -1,6 +1,5 @@
 """`headwater ship`: sends events in files to a service."""
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.json_output import print_answer
 from headwater.cli.printed import harmless, say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
@@ -73,7 +73,7 @@ def ship(
     finally:
         transport.close()
     if json_output:
-        typer.echo(json.dumps(_as_json(shipped), indent=2))
+        print_answer(_as_json(shipped))
     else:
         say(*_in_words(shipped).split("\n"))
     if not shipped.is_whole:

@@ -1,6 +1,5 @@
 """`headwater trace`: where data comes from; also prints any walk as JSON or as a tree."""
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
@@ -9,6 +8,7 @@ import typer
 from rich.tree import Tree
 
 from headwater.cli.folded_walk import folded
+from headwater.cli.json_output import print_answer
 from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, is_whole, walk
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
@@ -35,7 +35,7 @@ def trace(
     with service_at(url, then=Then(as_of, log_size)) as client:
         walked = walk(client, find(client, target), "upstream")
     if json_output:
-        typer.echo(json.dumps(as_json(walked), indent=2))
+        print_answer(as_json(walked))
         return
     unbroken_console().print(as_tree(walked))
 
