@@ -38,8 +38,7 @@ def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mappin
         NotFoundError: there is none.
         InvalidInputError: there are several, in namespaces that are named in the message.
     """
-    params = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
-    found: list[Mapping[str, Any]] = client.get("/jobs", params)
+    found: list[Mapping[str, Any]] = client.get("/jobs", {"name": name, "namespace": namespace})
     if not found:
         where = "" if namespace is None else f" in the namespace {namespace!r}"
         raise NotFoundError(

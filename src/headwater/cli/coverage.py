@@ -62,7 +62,7 @@ def coverage(
     """
     with service_at(url, then=Then(as_of, log_size)) as client:
         asked = {"namespace": known_namespace(client, namespace), "kind": kind, "limit": limit}
-        answer = client.get("/coverage", {key: value for key, value in asked.items() if value is not None})
+        answer = client.get("/coverage", asked)
     if json_output:
         print_answer(answer)
         return

@@ -57,7 +57,7 @@ def diff(
         asked["namespace"] = known_namespace(client, namespace)
         if dataset is not None:
             asked["nodeId"] = find(client, dataset).node_id
-        answer = _diff(client, {key: value for key, value in asked.items() if value is not None})
+        answer = _diff(client, asked)
     if json_output:
         print_answer(answer)
         return
@@ -71,7 +71,7 @@ def _is_run(text: str | None) -> bool:
     return text is not None and (text.startswith(RUN) or is_uuid(text))
 
 
-def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:
+def _diff(client: ServiceClient, asked: Mapping[str, str | None]) -> dict[str, Any]:
     """The whole answer, page by page."""
     answer: dict[str, Any] = client.get("/diff", {**asked, "limit": _PAGE})
     while len(answer["changes"]) < answer["totalCount"]:

@@ -59,7 +59,7 @@ def drift(
                     f"{dataset!r} is a column; schema changes are listed by dataset: name the dataset alone"
                 )
             asked["nodeId"] = found.node_id
-        answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})
+        answer = client.get("/drift", asked)
     if json_output:
         print_answer(answer)
         return

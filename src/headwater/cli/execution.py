@@ -30,8 +30,8 @@ def list_executions(
     Example: headwater execution list --job orders-to-lake
     """
     with agent_here() as client:
-        of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
-        answer = client.get("/executions", {**of_job, "limit": limit})
+        of_job = None if name is None else int(found_job(client, name, namespace)["id"])
+        answer = client.get("/executions", {"job": of_job, "limit": limit})
     if json_output:
         print_answer(answer)
     else:

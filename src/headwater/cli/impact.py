@@ -63,9 +63,7 @@ def impact(
 
 def _impact(client: ServiceClient, target: Target, change: str | None) -> dict[str, Any]:
     """The whole answer, page by page."""
-    asked: dict[str, str | int] = {"nodeId": target.node_id, "limit": _PAGE}
-    if change is not None:
-        asked["change"] = change
+    asked = {"nodeId": target.node_id, "change": change, "limit": _PAGE}
     answer: dict[str, Any] = client.get("/impact", asked)
     while len(answer["reached"]) < answer["totalCount"]:
         more = client.get("/impact", {**asked, "offset": len(answer["reached"])})["reached"]

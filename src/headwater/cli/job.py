@@ -163,7 +163,7 @@ def delete(
     """
     with agent_here() as client:
         found = found_job(client, name, namespace)
-        answer = client.delete(f"/jobs/{found['id']}", {"by": who()} if why is None else {"by": who(), "note": why})
+        answer = client.delete(f"/jobs/{found['id']}", {"by": who(), "note": why})
     _show(answer, f"{name}: deleted", json_output)
 
 

@@ -60,8 +60,7 @@ def root_cause(
     with service_at(url, then=Then(as_of, log_size)) as client:
         found = _dataset(client, target)
         node_id = f"{RUN}{bare_run(target)}" if found is None else found.node_id
-        asked: dict[str, str | int] = {"nodeId": node_id, "depth": depth}
-        answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
+        answer = client.get("/root-cause", {"nodeId": node_id, "depth": depth, "run": run})
         labels = {node_id: target} if json_output or found is None else labels_around(client, found)
     if json_output:
         print_answer(answer)

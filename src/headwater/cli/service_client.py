@@ -199,8 +199,8 @@ class ServiceClient:
         self._is_known = is_here
         """Whether the server is known to be one of ours."""
 
-    def get(self, path: str, params: Mapping[str, str | int | bool] | None = None) -> Any:  # noqa: ANN401
-        """The JSON answer to a GET below `/api/v1`.
+    def get(self, path: str, params: Mapping[str, str | int | None] | None = None) -> Any:  # noqa: ANN401
+        """The JSON answer to a GET below `/api/v1`; parameters that are None are left out.
 
         Raises:
             UnavailableError: no service answers there, its certificate is not trusted, or another program answers.
@@ -209,15 +209,15 @@ class ServiceClient:
             InvalidInputError: the service cannot read the input, or no request can be made of it.
             HeadwaterError: the service refused, in its own words; or the server is not a lineage service.
         """
-        return self._asked(lambda: self._client.get(path, params=params))
+        return self._asked(lambda: self._client.get(path, params=_given(params)))
 
     def post(self, path: str, body: object) -> Any:  # noqa: ANN401
         """The JSON answer to a POST of JSON; raises the same errors as `get`."""
         return self._asked(lambda: self._client.post(path, json=body))
 
-    def delete(self, path: str, params: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
-        """The JSON answer to a DELETE; raises the same errors as `get`."""
-        return self._asked(lambda: self._client.delete(path, params=params))
+    def delete(self, path: str, params: Mapping[str, str | None] | None = None) -> Any:  # noqa: ANN401
+        """The JSON answer to a DELETE; as `get`."""
+        return self._asked(lambda: self._client.delete(path, params=_given(params)))
 
     def _asked(self, ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401
         try:
@@ -274,6 +274,10 @@ class ServiceClient:
             return named[0]
         typed = answer.request.url.params.get(name, "")
         return f"{self._options[name]}:" + (f" {typed!r} cannot be read:" if named["unread"] else "")
+
+
+def _given(params: Mapping[str, str | int | None] | None) -> dict[str, str | int] | None:
+    return None if params is None else {name: value for name, value in params.items() if value is not None}
 
 
 def _name(parameter: re.Match[str]) -> str:
