@@ -36,6 +36,13 @@ watch = typer.Typer(
 
 _HEARTBEAT_S: Final = 300.0
 
+_FileOption = Annotated[Path | None, typer.Option(help="Append events to this file too.")]
+_IntervalOption = Annotated[float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")]
+_OnceOption = Annotated[bool, typer.Option("--once", help="Poll once, then exit.")]
+_HeartbeatOption = Annotated[
+    int, typer.Option(min=1, callback=as_long_as_can_be, help="Seconds between two events of a run that continues.")
+]
+
 
 @watch.callback()
 def _watch() -> None:
@@ -47,7 +54,7 @@ def connect(
     bootstrap: Annotated[str, typer.Option(help="The Kafka that Connect keeps its topics in, host:port.")],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
-    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    file: _FileOption = None,
     namespace: Annotated[str, typer.Option(help="The namespace of the connectors' jobs.")] = "kafka-connect",
     registry: Annotated[str | None, typer.Option(help="A schema registry's URL, for the fields of topics.")] = None,
     rest: Annotated[str | None, typer.Option(help="A worker's REST API, for the version of Kafka Connect.")] = None,
@@ -60,9 +67,7 @@ def connect(
     client: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for the Kafka client, or NAME=env:VARIABLE.")
     ] = None,
-    heartbeat: Annotated[
-        int, typer.Option(min=1, callback=as_long_as_can_be, help="Seconds between two events of a run that continues.")
-    ] = 60,
+    heartbeat: _HeartbeatOption = 60,
     lost_after: Annotated[
         float,
         typer.Option(
@@ -107,17 +112,13 @@ def flink(
     ],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
-    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    file: _FileOption = None,
     namespace: Annotated[
         str | None,
         typer.Option(help="The namespace of the jobs; else the cluster's openlineage.job.namespace, or flink-jobs."),
     ] = None,
-    interval: Annotated[
-        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
-    ] = 1,
-    heartbeat: Annotated[
-        int, typer.Option(min=1, callback=as_long_as_can_be, help="Seconds between two events of a run that continues.")
-    ] = 60,
+    interval: _IntervalOption = 1,
+    heartbeat: _HeartbeatOption = 60,
     lost_after: Annotated[
         float,
         typer.Option(
@@ -159,11 +160,9 @@ def registry(
     bootstrap: Annotated[str, typer.Option(help="The Kafka of the topics, host:port: they are named by it.")],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
-    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[
-        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
-    ] = 5,
-    once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
+    file: _FileOption = None,
+    interval: _IntervalOption = 5,
+    once: _OnceOption = False,
 ) -> None:
     """Watch a schema registry: every version of every subject, and what it changed.
 
@@ -192,11 +191,9 @@ def trino(
     ] = None,
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
-    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[
-        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
-    ] = 30,
-    once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
+    file: _FileOption = None,
+    interval: _IntervalOption = 30,
+    once: _OnceOption = False,
 ) -> None:
     """Watch a Trino's configuration, so that a table of another system is one dataset under both names.
 
