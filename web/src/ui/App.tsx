@@ -1,20 +1,19 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { Client } from '../api/client'
 import type { Feed, FeedState } from '../api/feed'
-import type { ColumnGraph } from '../core/columns'
 import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { isolated } from '../core/isolated'
 import { lineageRevisionOf } from '../core/lineageRevision'
-import { LOADING, type Loadable } from '../core/loadable'
+import { LOADING } from '../core/loadable'
 import { labelOf } from '../core/nodeLabels'
-import { type GraphRoute, HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
+import { HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { CatalogView } from './catalog/CatalogView'
 import { DriftView } from './drift/DriftView'
 import { ErrorBoundary } from './ErrorBoundary'
 import { FailuresView } from './failures/FailuresView'
 import { FocusTransfer, isByKey } from './focusTransfer'
-import { GraphPane } from './GraphPane'
+import { GraphPane, type GraphPaneProps } from './GraphPane'
 import { Header } from './Header'
 import type { FindLayout } from './layoutEngine'
 import { EmptyNotice, FailureNotice, LoadingNotice, Unlisted } from './Notices'
@@ -128,13 +127,8 @@ function isPopoverOpen(): boolean {
   return document.querySelector('[popover]:popover-open') !== null
 }
 
-interface GraphProps extends Pick<AppProps, 'findLayout'> {
+interface GraphProps extends Omit<GraphPaneProps, 'graph'> {
   readonly state: FeedState
-  readonly columns: Loadable<ColumnGraph>
-  readonly route: GraphRoute
-  readonly unfolded: ReadonlySet<NodeId>
-  readonly shownByPile: ReadonlyMap<NodeId, number>
-  readonly anchor: NodeId | undefined
 }
 
 function Graph({ state: { graph, isFatal }, ...rest }: GraphProps) {

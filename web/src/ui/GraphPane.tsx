@@ -14,7 +14,7 @@ import { useDrawing } from './useDrawing'
 import { useLitColumn, useLitNode } from './useLit'
 import { usePath } from './usePath'
 
-interface GraphPaneProps {
+export interface GraphPaneProps {
   readonly graph: LineageGraph
   readonly columns: Loadable<ColumnGraph>
   readonly route: GraphRoute
