@@ -6,6 +6,7 @@ import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { PlacedLink } from '../panel/NodeLinks'
 import { ShowMore } from '../ShowMore'
+import { TableHead } from '../TableHead'
 import { useLoaded } from '../useLoaded'
 import { useMore } from '../useMore'
 import { useThrottledRevision } from '../useThrottledRevision'
@@ -40,15 +41,7 @@ export function CatalogTable<Item>({ noun, order, heads, load, row }: CatalogTab
               {counted(totalCount, noun)}, {order}
             </p>
             <table className="catalog">
-              <thead>
-                <tr>
-                  {heads.map((head) => (
-                    <th key={head} scope="col">
-                      {head}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
+              <TableHead names={heads} />
               <tbody>{items.map(row)}</tbody>
             </table>
             <ShowMore more={more} shown={items.length} totalCount={totalCount} />

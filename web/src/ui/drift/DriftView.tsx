@@ -9,6 +9,7 @@ import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { PlacedLink } from '../panel/NodeLinks'
 import { ShowMore } from '../ShowMore'
+import { TableHead } from '../TableHead'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { useMore } from '../useMore'
@@ -58,14 +59,7 @@ function DriftCard({ drift }: { drift: SchemaDrift }) {
         <Time at={drift.at} />
       </p>
       <table className="changes">
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
-            <th scope="col">Goes into</th>
-          </tr>
-        </thead>
+        <TableHead names={['Column', 'Before', 'After', 'Goes into']} />
         <tbody>
           {shown.map((change) => (
             <ChangeRow key={change.column} dataset={drift.nodeId} change={change} />

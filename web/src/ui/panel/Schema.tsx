@@ -2,6 +2,7 @@ import type { Field } from '../../api/types'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
+import { TableHead } from '../TableHead'
 import { Tags } from './Tags'
 
 interface SchemaProps {
@@ -25,12 +26,7 @@ export function Schema({ dataset, fields, count, chosen }: SchemaProps) {
         <p className="muted">No schema was reported.</p>
       ) : (
         <table className="schema">
-          <thead>
-            <tr>
-              <th scope="col">Column</th>
-              <th scope="col">Type</th>
-            </tr>
-          </thead>
+          <TableHead names={['Column', 'Type']} />
           <tbody>
             {fields.map(({ name, type, description, tags = [] }) => (
               <tr key={name} data-chosen={name === chosen}>

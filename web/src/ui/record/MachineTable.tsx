@@ -4,6 +4,7 @@ import { formatCount } from '../../core/format'
 import { issuesOf } from '../../core/record'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
+import { TableHead } from '../TableHead'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 
@@ -40,15 +41,7 @@ function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; c
   return (
     <>
       <table className="machines">
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">Record</th>
-            <th scope="col">Events</th>
-            <th scope="col">Last number</th>
-            <th scope="col">Last seen</th>
-          </tr>
-        </thead>
+        <TableHead names={['Node', 'Record', 'Events', 'Last number', 'Last seen']} />
         <tbody>
           {items.map((machine) => (
             <Row key={machine.nodeId} machine={machine} isChosen={machine.nodeId === chosen} />
