@@ -25,7 +25,7 @@ export interface FeedState {
   readonly nodeRevisions: ReadonlyMap<NodeId, number>
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly client: Client
   readonly listen: (listener: Listener) => () => void
   /** Events within this time lead to one update. */

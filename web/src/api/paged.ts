@@ -6,7 +6,7 @@ export interface Page<Item> {
 }
 
 /** The service's limit, in items. */
-export const MAX_PAGE_SIZE = 1_000
+const MAX_PAGE_SIZE = 1_000
 
 /** The first `count` items, fetched in as many pages as needed. */
 export async function paged<Item>(

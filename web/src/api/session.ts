@@ -7,11 +7,11 @@ import type { Source } from './stream'
 const KEY = 'headwater-token'
 
 /** `ok`: no request was refused; `required`: the service requires a token; `rejected`: it rejected the token. */
-export type AuthState = 'ok' | 'required' | 'rejected'
+type AuthState = 'ok' | 'required' | 'rejected'
 
 type TokenStorage = Pick<Storage, 'getItem' | 'setItem'>
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly storage: TokenStorage
   readonly fetch: FetchStream
   /** Reloads the page, so that nothing stays that was loaded for another caller. */

@@ -17,7 +17,7 @@ export interface Source {
   close(): void
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly open: () => Source
   /** The number of stored events. */
   readonly storedEvents: () => Promise<number>

@@ -22,7 +22,7 @@ export interface Signature {
   readonly verified: number
 }
 
-export interface Counters {
+interface Counters {
   readonly recordsIn?: number | null
   readonly recordsOut?: number | null
   readonly bytesIn?: number | null
@@ -134,7 +134,7 @@ export interface InputField extends InputDataset {
 }
 
 /** A source of a dataset that is not listed per column. */
-export interface DatasetInputField extends InputDataset {
+interface DatasetInputField extends InputDataset {
   /** Null: all columns of that dataset. */
   readonly field: string | null
   /** The target column; null: all columns. */
@@ -142,7 +142,7 @@ export interface DatasetInputField extends InputDataset {
 }
 
 /** Sources listed once per dataset, since repeating them for each column would be too large. */
-export interface InputFieldsOfDataset {
+interface InputFieldsOfDataset {
   readonly namespace: string
   readonly dataset: string
   readonly inputFields: readonly DatasetInputField[]

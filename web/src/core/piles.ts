@@ -35,7 +35,7 @@ export interface Choices {
   readonly shownByPile: ReadonlyMap<NodeId, number>
 }
 
-export interface Piled {
+interface Piled {
   readonly graph: DrawnGraph
   /** The node that is drawn for a node: itself, or its pile. */
   readonly drawnAs: (node: NodeId) => NodeId

@@ -2,7 +2,7 @@
 
 import { text } from './facets'
 
-export interface Verdicts {
+interface Verdicts {
   readonly passed: number
   /** The checks that failed: `not_null of price`. */
   readonly failed: readonly string[]

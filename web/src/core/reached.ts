@@ -16,7 +16,7 @@ export interface ReachedNode {
 }
 
 /** All nodes at one distance, in steps. */
-export interface AtDistance {
+interface AtDistance {
   readonly distance: number
   readonly nodes: readonly ReachedNode[]
 }

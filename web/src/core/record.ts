@@ -4,9 +4,9 @@ import type { Machine, TroubleKind } from '../api/answers'
 import { formatCount } from './format'
 
 /** `bad`: events may be missing or forged; `odd`: unusual, and to be explained. */
-export type Severity = 'bad' | 'odd'
+type Severity = 'bad' | 'odd'
 
-export interface Issue {
+interface Issue {
   readonly severity: Severity
   readonly words: string
 }

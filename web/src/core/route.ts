@@ -22,24 +22,24 @@ export interface GraphRoute {
 }
 
 /** The log, the records of all machines, and the machine whose details are open. */
-export interface RecordRoute {
+interface RecordRoute {
   readonly view: 'record'
   readonly machine: string | undefined
 }
 
 /** One entry of the log, by its index. */
-export interface EntryRoute {
+interface EntryRoute {
   readonly view: 'entry'
   readonly index: number
 }
 
 /** Schema changes. */
-export interface DriftRoute {
+interface DriftRoute {
   readonly view: 'drift'
 }
 
 /** Failed jobs and silent runs. */
-export interface FailuresRoute {
+interface FailuresRoute {
   readonly view: 'failures'
 }
 
@@ -49,7 +49,7 @@ export type Kind = (typeof KINDS)[number]
 
 /** The states of a last run that the catalog's jobs can be chosen by. */
 export const LAST_STATES = ['RUNNING', 'COMPLETED', 'FAILED', 'ABORTED'] as const satisfies RunState[]
-export type LastState = (typeof LAST_STATES)[number]
+type LastState = (typeof LAST_STATES)[number]
 
 /** All jobs or datasets, or those of one namespace; of the jobs, perhaps only those whose last run is in one state. */
 export interface CatalogRoute {

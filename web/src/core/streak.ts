@@ -2,7 +2,7 @@
 
 import type { Run } from '../api/types'
 
-export interface Streak {
+interface Streak {
   /** Failed runs since the last success, or all if there is none among the runs. */
   readonly failed: number
   /** The end of the last successful run, if there is one among the runs. */

@@ -133,7 +133,7 @@ function isOne(columns: readonly ColumnsOf[]): boolean {
 /** The columns that a sentence names; the rest is counted. */
 const MAX_NAMED = 12
 
-export interface Mentioned {
+interface Mentioned {
   readonly columns: readonly ColumnsOf[]
   /** The number of columns that are not named. */
   readonly left: number
@@ -159,7 +159,7 @@ export function isCounted({ ofAll }: Phrase, { columns }: ColumnsOf): boolean {
 }
 
 /** The columns of a reach, dataset by dataset, nearest first. */
-export interface ReachOf {
+interface ReachOf {
   readonly dataset: NodeId
   readonly direct: readonly string[]
   readonly indirect: readonly string[]
