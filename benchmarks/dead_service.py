@@ -15,20 +15,17 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from openlineage.client.uuid import generate_new_uuid
 from pyspark.sql import SparkSession
+from support.runs import run_to_end
 from support.served import free_port, served
 
 from headwater.cli.demo.data import lay_out
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.pipeline.check import load_pipeline
-from headwater.pipeline.run import RunContext, run_pipeline
 from headwater.pipeline.session import open_session
 from headwater.signing.keyfile import load_or_create
 
@@ -65,25 +62,9 @@ def _seconds(file: Path, home: Path, spark: SparkSession, endpoint: str) -> floa
     spool = home / f"spool-{endpoint.split(':')[2].partition('/')[0]}"
     config = EmitConfig(http=HttpConfig(endpoint=endpoint), spool=spool, drain_timeout_s=0.2)
     with Emitter.of_node(config, load_or_create(home)) as emitter:
-        return _timed(file, home, spark, emitter.put)
-
-
-def _timed(file: Path, home: Path, spark: SparkSession, put: Callable[[bytes], None]) -> float:
-    started = time.perf_counter()
-    result = run_pipeline(
-        load_pipeline(file, {}),
-        spark,
-        RunContext(
-            home=home,
-            put=put,
-            now=lambda: datetime.now(UTC),
-            new_run_id=lambda: str(generate_new_uuid()),
-            node_id="bench",
-        ),
-    )
-    if result.state != "COMPLETE":
-        raise SystemExit(f"{file.stem}: {result.error}")
-    return time.perf_counter() - started
+        started = time.perf_counter()
+        run_to_end(load_pipeline(file, {}), home, spark, emitter.put)
+        return time.perf_counter() - started
 
 
 if __name__ == "__main__":

@@ -52,14 +52,26 @@ FAULTS: Final[Sequence[Fault]] = ("cut", "service killed", "nodes killed", "disk
 """The faults of a round, one per step, in a random order per round."""
 
 
+@dataclass(kw_only=True)
+class Killable:
+    """A process that may be killed."""
+
+    running: "subprocess.Popen[str] | None" = None
+
+    def kill(self) -> None:
+        """Kill it, whatever it does."""
+        assert self.running is not None  # noqa: S101
+        self.running.kill()
+        self.running.communicate()
+
+
 @dataclass
-class Process:
-    """A process with some of the nodes, which may be killed."""
+class Process(Killable):
+    """A process with some of the nodes."""
 
     homes: Sequence[Path]
     endpoint: str
     heartbeat_s: float
-    running: "subprocess.Popen[str] | None" = None
 
     def start(self) -> None:
         """Start, or start again."""
@@ -87,12 +99,6 @@ class Process:
         self.send(line)
         return self.answer()
 
-    def kill(self) -> None:
-        """Kill it, whatever it does."""
-        assert self.running is not None  # noqa: S101
-        self.running.kill()
-        self.running.communicate()
-
     def kill_and_start(self) -> None:
         """Kill it, and start it again on the same homes."""
         self.kill()
@@ -100,12 +106,11 @@ class Process:
 
 
 @dataclass
-class Service:
+class Service(Killable):
     """The lineage service, always on the same port."""
 
     home: Path
     port: int = field(default_factory=free_port)
-    running: "subprocess.Popen[str] | None" = None
 
     def start(self) -> None:
         """Start, or start again."""
@@ -114,12 +119,6 @@ class Service:
         self.running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         if self.running.stdout is None or not self.running.stdout.readline():
             sys.exit("the service did not start")
-
-    def kill(self) -> None:
-        """Kill it, whatever it does."""
-        assert self.running is not None  # noqa: S101
-        self.running.kill()
-        self.running.communicate()
 
     @property
     def url(self) -> str:

@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from support.runs import cpu_s
 
 from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.session import HERE as PIPELINE
@@ -102,7 +103,7 @@ def _program(kind: str, folder: Path) -> dict[str, float]:
     for number in range(WARM_UP):
         actions[number % len(actions)]()
     wide()
-    cpu_before, started = _cpu_s(spark), time.perf_counter()
+    cpu_before, started = cpu_s(spark), time.perf_counter()
     for number in range(ACTIONS):
         actions[number % len(actions)]()
     wide_started = time.perf_counter()
@@ -110,15 +111,15 @@ def _program(kind: str, folder: Path) -> dict[str, float]:
         wide()
     wide_s = time.perf_counter() - wide_started
     memory = _memory(spark)
-    cpu_s = _cpu_s(spark)
+    used_s = cpu_s(spark)
     ending = time.perf_counter()
     if capturing is not None:
         capturing.end()
-    cpu_s += max(0.0, _cpu_s(spark) - cpu_s)
+    used_s += max(0.0, cpu_s(spark) - used_s)
     spark.stop()
     wall_s = wide_started - started + time.perf_counter() - ending
     events = (folder / "events.jsonl").read_bytes().count(b"\n") if kind != "plain" else 0
-    return Cost(wall_s, cpu_s - cpu_before, wide_s, *memory, events)._asdict()
+    return Cost(wall_s, used_s - cpu_before, wide_s, *memory, events)._asdict()
 
 
 def _session(kind: str, folder: Path) -> SparkSession:
@@ -173,12 +174,6 @@ def _wide(spark: SparkSession, folder: Path) -> Callable[[], object]:
         joined = frame if joined is None else joined.join(frame, F.col("k0") == F.col(f"k{table}"))
     wide = joined
     return lambda: wide.write.mode("overwrite").parquet(f"{folder}/wide") if wide is not None else None
-
-
-def _cpu_s(spark: SparkSession) -> float:
-    """CPU seconds of this process and the JVM so far."""
-    jvm = java_class(spark, "java.lang.ProcessHandle").current().info().totalCpuDuration().get().toNanos()
-    return time.process_time() + float(jvm) / 1e9
 
 
 def _memory(spark: SparkSession) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -28,23 +28,25 @@ class Cost(NamedTuple):
 
 def cost_of(spec: PipelineSpec, home: Path, spark: SparkSession, endpoint: str | None) -> Cost:
     """Run a pipeline to its end, sending its events to `endpoint`; None switches lineage off."""
-    cpu_before, started = _cpu_s(spark), time.perf_counter()
+    cpu_before, started = cpu_s(spark), time.perf_counter()
     with contextlib.ExitStack() as open_things:
         put = open_things.enter_context(_emitter(home, endpoint)).put if endpoint else _unexpected
-        context = RunContext(
-            home=home,
-            put=put,
-            now=lambda: datetime.now(UTC),
-            new_run_id=lambda: str(generate_new_uuid()),
-            node_id="bench",
-        )
-        result = run_pipeline(spec, spark, context)
+        run_to_end(spec, home, spark, put)
+    return Cost(time.perf_counter() - started, cpu_s(spark) - cpu_before)
+
+
+def run_to_end(spec: PipelineSpec, home: Path, spark: SparkSession, put: Callable[[bytes], None]) -> None:
+    """Run a pipeline; the benchmark ends if the run fails."""
+    context = RunContext(
+        home=home, put=put, now=lambda: datetime.now(UTC), new_run_id=lambda: str(generate_new_uuid()), node_id="bench"
+    )
+    result = run_pipeline(spec, spark, context)
     if result.state != "COMPLETE":
         raise SystemExit(f"{spec.name}: {result.error}")
-    return Cost(time.perf_counter() - started, _cpu_s(spark) - cpu_before)
 
 
-def _cpu_s(spark: SparkSession) -> float:
+def cpu_s(spark: SparkSession) -> float:
+    """CPU seconds of this process and the JVM so far."""
     jvm = java_class(spark, "java.lang.ProcessHandle").current().info().totalCpuDuration().get().toNanos()
     return time.process_time() + float(jvm) / 1e9
 
