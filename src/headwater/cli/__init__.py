@@ -27,7 +27,7 @@ Shared code:
     search          finds datasets by name; lineage_walk: walks the lineage from there, over a service's answers
     folded_walk     a walk for people, with many columns of a dataset folded into one node
     events_to       the endpoint of a command's events; stale_declarations: dashboards jobs to withdraw
-    web_address     validates the URL of a web server
+    web_address     validates the URL of a web server; signals: SIGTERM and Ctrl-C
     audit_trust     the keys and heads that an auditor trusts
     certificate     the TLS certificate of a server, reloaded when it is renewed
     misplaced       warns of log rows whose time or run differs from the event's bytes

@@ -17,6 +17,7 @@ from headwater.cli.events_to import closed_with_warning
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.printed import lines_of, say
 from headwater.cli.progress import shown_progress
+from headwater.cli.signals import stop_signals_call
 from headwater.emission import emit_config, new_run_id
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
@@ -119,12 +120,8 @@ def signals_request(stop: StopSignal) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with stop_signals_call(handler):
         yield
-    finally:
-        for number, previous in before.items():
-            signal.signal(number, previous)
 
 
 def _as_json(result: "RunResult") -> dict[str, object]:

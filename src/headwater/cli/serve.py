@@ -4,7 +4,6 @@ import errno
 import gc
 import os
 import resource
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from headwater.cli.certificate import Certificate
 from headwater.cli.log_key import check_log_name, log_key_of
 from headwater.cli.option_values import host_names, name_of_key, postgres_url
 from headwater.cli.printed import say
+from headwater.cli.signals import stop_signals_call
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import Http1OnlyProtocol
@@ -298,9 +298,5 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """As in uvicorn, but a requested stop is a success: the signal is not raised again."""
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with stop_signals_call(self.handle_exit):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,6 +16,7 @@ from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
 from headwater.cli.option_values import as_long_as_can_be
 from headwater.cli.printed import say
+from headwater.cli.signals import stop_signals_call
 from headwater.cli.web_address import web_address
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
@@ -247,12 +247,8 @@ def _print_start(what: str, where: str) -> Callable[[int], None]:
 def _until_stopped() -> Iterator[threading.Event]:
     """A flag that is set by SIGTERM and Ctrl-C."""
     stop = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with stop_signals_call(lambda *_: stop.set()):
         yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _settings(pairs: list[str]) -> dict[str, str]:
