@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from headwater.model.digest import hash_of
+from headwater.model.digest import as_text, hash_of
 from headwater.model.facts import ChainLink
 from headwater.model.merging import Seen
 from headwater.model.nodes import ERASED_HASH
@@ -88,7 +88,7 @@ class Epoch:
     def head_hash(self) -> str:
         """The payload hash of its last event; empty if that was erased."""
         payload_hash = self.links[self.last][:_HASH]
-        return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
+        return "" if payload_hash == ERASED_HASH else as_text(payload_hash)
 
     @property
     def heard_us(self) -> int:

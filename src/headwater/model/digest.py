@@ -12,4 +12,9 @@ def hash_of(text: str) -> bytes | None:
         digest = bytes.fromhex(text.removeprefix(_HASH))
     except ValueError:
         return None
-    return digest if len(digest) == _HASH_BYTES and text == f"{_HASH}{digest.hex()}" else None
+    return digest if len(digest) == _HASH_BYTES and text == as_text(digest) else None
+
+
+def as_text(digest: bytes) -> str:
+    """A digest as `sha256:` and hex."""
+    return f"{_HASH}{digest.hex()}"

@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 
 import orjson
 
+from headwater.model.digest import as_text
 from headwater.model.outline import FacetSpan
 from headwater.signing.merkle import leaf_hash
 from headwater.signing.segments import facet_spans
@@ -65,7 +66,7 @@ def seal(raw: bytes, found: Found, salt: bytes, spans: Sequence[FacetSpan] | Non
 def leaf_data(committed: bytes, found: Found) -> bytes:
     """The bytes that are hashed into the tree."""
     members = {
-        "commitment": f"sha256:{committed.hex()}",
+        "commitment": as_text(committed),
         "keyId": found.key_id,
         "kind": found.kind,
         "receivedUs": found.received_us,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
+from headwater.model.digest import as_text
 from headwater.model.words import so_many
 from headwater.service.log.cosignatures import Cosignatures, Enrolled
 from headwater.service.shapes.log import ConsistencyProof, InclusionProof, Receipt
@@ -61,7 +62,7 @@ class Proofs:
         node = self._nodes_of(growth)
         return Receipt(
             index=index,
-            leafHash=_named(node(0, index)),
+            leafHash=as_text(node(0, index)),
             checkpoint=self._note(growth.frontier),
             inclusionProof=_encoded(inclusion_proof(index, growth.size, node)),
         )
@@ -90,8 +91,8 @@ class Proofs:
         return InclusionProof(
             index=index,
             size=size,
-            leafHash=_named(self._tree.node(0, index)),
-            rootHash=_named(self._tree.frontier(size).root),
+            leafHash=as_text(self._tree.node(0, index)),
+            rootHash=as_text(self._tree.frontier(size).root),
             inclusionProof=_encoded(inclusion_proof(index, size, self._tree.node)),
         )
 
@@ -108,8 +109,8 @@ class Proofs:
         return ConsistencyProof(
             fromSize=old,
             toSize=new,
-            fromRootHash=_named(self._tree.frontier(old).root),
-            rootHash=_named(self._tree.frontier(new).root),
+            fromRootHash=as_text(self._tree.frontier(old).root),
+            rootHash=as_text(self._tree.frontier(new).root),
             consistencyProof=_encoded(consistency_proof(old, new, self._tree.node)),
         )
 
@@ -141,10 +142,6 @@ def _size(parameter: str, size: int, log_size: int) -> int:
 
 def _with_length(leaf: bytes) -> bytes:
     return len(leaf).to_bytes(_LENGTH_BYTES) + leaf
-
-
-def _named(digest: bytes) -> str:
-    return f"sha256:{digest.hex()}"
 
 
 def _encoded(proof: Sequence[bytes]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import orjson
 from fastapi import APIRouter, Depends, Path, Response
 
+from headwater.model.digest import as_text
 from headwater.model.names import DatasetId, JobId
 from headwater.service.gate.sight import By
 from headwater.service.http.answers import answer, iso
@@ -60,7 +61,7 @@ async def get_edits(knowledge: Known, limit: Limit = 100, offset: Offset = 0) ->
         shapes.Edit(
             index=logged.log_index,
             receivedAt=iso(logged.received_us),
-            digest=f"sha256:{logged.digest.hex()}",
+            digest=as_text(logged.digest),
             entry=orjson.Fragment(logged.raw),
         )
         for logged in page

@@ -13,6 +13,7 @@ from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.trail import Start, Trail
 from headwater.graph.causes.visit import By, Feed, Handover, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
+from headwater.model.digest import as_text
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.model.words import so_many
 from headwater.service.background import result_in_slices
@@ -208,7 +209,7 @@ def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:
         consequence=cause.is_consequence,
         runs=list(dict.fromkeys(finding.runs)),
         events=[
-            shapes.EventEvidence(logIndex=event.log_index, digest=f"sha256:{event.digest.hex()}")
+            shapes.EventEvidence(logIndex=event.log_index, digest=as_text(event.digest))
             for event in dict.fromkeys(finding.events)
         ],
         path=[_link(link) for link in finding.visit.path],
@@ -221,26 +222,17 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
         distance=visit.hops,
         comparedWith=len(visit.earlier),
         inputs=[
-            *(
-                shapes.InputLookedAt(
-                    dataset=feed.dataset.node_id,
-                    versions=sorted(feed.versions),
-                    writers=_links(visit, feed.dataset, feed.writers),
-                    words=_words(feed),
-                )
-                for feed in visit.feeds
-            ),
-            *(
-                shapes.InputLookedAt(
-                    dataset=giver.job.node_id,
-                    versions=[],
-                    writers=_links(visit, giver.job, giver.writers),
-                    words=_words_of_handover(giver),
-                )
-                for giver in visit.handovers
-            ),
+            *(_input(visit, feed.dataset, sorted(feed.versions), feed.writers, _words(feed)) for feed in visit.feeds),
+            *(_input(visit, giver.job, [], giver.writers, _words_of_handover(giver)) for giver in visit.handovers),
         ],
     )
+
+
+def _input(
+    visit: Visit, source: DatasetId | JobId, versions: list[str], writers: Sequence[Writer], words: str
+) -> shapes.InputLookedAt:
+    links = [_link(Link(visit.run.run_id, source, writer.run.run_id, writer.by)) for writer in writers]
+    return shapes.InputLookedAt(dataset=source.node_id, versions=versions, writers=links, words=words)
 
 
 def _words(feed: Feed) -> str:
@@ -261,10 +253,6 @@ def _words(feed: Feed) -> str:
 def _words_of_handover(giver: Handover) -> str:
     reasons = (_BESIDE.get(writer.by) for writer in giver.writers)
     return next(filter(None, reasons), "a job that hands over data directly, without a dataset")
-
-
-def _links(visit: Visit, source: DatasetId | JobId, writers: Sequence[Writer]) -> list[shapes.CauseLink]:
-    return [_link(Link(visit.run.run_id, source, writer.run.run_id, writer.by)) for writer in writers]
 
 
 def _link(link: Link) -> shapes.CauseLink:

@@ -8,6 +8,7 @@ import orjson
 
 from headwater.graph.diff.compare import Change, Element, Kind
 from headwater.graph.diff.event_content import EventContent
+from headwater.model.digest import as_text
 from headwater.model.facet_texts import sorted_json
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
@@ -83,7 +84,7 @@ def _event(event: ContentOfEvent) -> shapes_diff.DiffEvent:
     run_id, job = next(iter(content.runs.items()), (None, content.declared))
     return shapes_diff.DiffEvent(
         index=logged.log_index,
-        digest=f"sha256:{logged.digest.hex()}",
+        digest=as_text(logged.digest),
         eventTime=iso(logged.event_us),
         eventType=logged.event_type,
         runId=run_id,

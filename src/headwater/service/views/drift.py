@@ -11,6 +11,7 @@ from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, ReportedSchema, drift
 from headwater.graph.impact.places import Place
 from headwater.graph.impact.reach import Flow, reach
+from headwater.model.digest import as_text
 from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
@@ -176,7 +177,7 @@ async def _schema_drift(downstream: _Downstream, found: _Drift, logged: LoggedEv
         toldBy=None if found.job is None else name_of(found.job),
         runId=report.run_id,
         index=logged.log_index,
-        digest=f"sha256:{logged.digest.hex()}",
+        digest=as_text(logged.digest),
         subject=None if subject is None else _version(subject),
         breaking=any_breaking(change["breaking"] for change in changes),
         changes=changes,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.nodes import Epoch, Trouble, troubles
+from headwater.model.digest import hash_of
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import nodes as shapes
@@ -62,16 +63,11 @@ async def counted(knowledge: Knowledge, now_us: int) -> Counted:
 def _missing_unsigned(knowledge: Knowledge, epochs: Epochs) -> Iterable[Trouble]:
     """Events without a run that a node vouched for, and that are not in the log."""
     for name, epoch in sorted(epochs.items()):
-        announced = {bytes.fromhex(digest.removeprefix("sha256:")) for digest in epoch.unsigned if _is_digest(digest)}
+        announced = {digest for text in epoch.unsigned if (digest := hash_of(text)) is not None}
         missing = announced - knowledge.store.known_digests(sorted(announced))
         if missing:
             words = "events of jobs or datasets that a signed event names are missing"
             yield Trouble("hole", name, words, epoch.seen.last_us, len(missing))
-
-
-def _is_digest(text: str) -> bool:
-    prefix, _, digits = text.partition(":")
-    return prefix == "sha256" and len(digits) == 64 and all(digit in "0123456789abcdef" for digit in digits)
 
 
 def _node(node_id: str, epochs: Epochs, unproved: int, now_us: int) -> shapes.Node:

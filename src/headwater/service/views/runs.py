@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, cast
 import orjson
 
 from headwater.graph.mending import Mended, StateChange, counted_in_text, placed, started_late
+from headwater.model.digest import as_text
 from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
 from headwater.model.facets.counts import COUNTED, counts_as_text
@@ -348,7 +349,7 @@ def event_shape(logged: LoggedEvent) -> shapes.RunEvent:
         eventType=logged.event_type,
         eventTime=iso(logged.event_us),
         receivedAt=iso(logged.received_us),
-        digest=f"sha256:{logged.digest.hex()}",
+        digest=as_text(logged.digest),
         verdict=logged.verdict,
         keyId=logged.key_id,
     )
