@@ -209,11 +209,12 @@ def test_a_head_that_extends_an_earlier_one_is_consistent(home: Path) -> None:
     assert "consistency: the head extends the one over 30 entries that was kept" in answer["checked"]
 
 
-def test_an_altered_byte_is_found_by_the_entry_and_signature_checks(home: Path) -> None:
-    def alter(entries: list[dict[str, Any]]) -> None:
-        entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
+def _with_another_job(entries: list[dict[str, Any]]) -> None:
+    entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
 
-    answer = verdict(altered(bundle_of(home), entries=changed_entries(alter)))
+
+def test_an_altered_byte_is_found_by_the_entry_and_signature_checks(home: Path) -> None:
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(_with_another_job)))
 
     assert {"entry", "signature", "inclusion", "graph"} <= checks(answer)
     assert {finding["entry"] for finding in answer["findings"]} == {4, None}
@@ -483,10 +484,7 @@ def test_a_head_signed_by_another_key_is_found_by_the_checkpoint_check(home: Pat
 
 
 def test_a_failed_check_is_not_listed_among_those_that_passed(home: Path) -> None:
-    def alter(entries: list[dict[str, Any]]) -> None:
-        entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
-
-    answer = verdict(altered(bundle_of(home), entries=changed_entries(alter)))
+    answer = verdict(altered(bundle_of(home), entries=changed_entries(_with_another_job)))
 
     passed = {checked.partition(":")[0] for checked in answer["checked"]}
     assert checks(answer) == {"entry", "signature", "inclusion", "graph"}

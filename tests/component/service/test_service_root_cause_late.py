@@ -1,24 +1,17 @@
 """Missing runs: by the job's rhythm, its usual pauses, and what its reader had read before."""
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, get, served
+from tests.support.app import Body, dataset, get
 from tests.support.days import read, schema, written
 from tests.support.hours import DAY, Events, at_hour, ran
 
 FRIDAY, SATURDAY, SUNDAY = 0, 1, 2
 """Days after the beginning, modulo 7."""
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def send(client: TestClient, *runs: Events) -> None:

@@ -1,14 +1,12 @@
 """Root causes between two reads of a dataset: its writer runs more often than its reader."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, facet, get, served
+from tests.support.app import Body, dataset, facet, get
 from tests.support.days import read, written
 from tests.support.hours import DAY, Events, at_hour, ran
 
@@ -17,12 +15,6 @@ AS_OF = at_hour((DAYS - 1) * DAY + 6)
 """After the last of the daily reads, which begin at 5:30."""
 BAD = (DAYS - 2) * DAY + 14
 """The hour in which something goes wrong: 14:00 on the day before that read."""
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def loaded(
