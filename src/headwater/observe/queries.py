@@ -1,6 +1,7 @@
 """The tables that a query reads in its database, from its text."""
 
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 import sqlglot
 from sqlglot import exp
@@ -18,18 +19,33 @@ _DIALECTS: Final = {
 """The dialects of databases to which sqlglot gives another name than JDBC."""
 
 
-def tables_of(query: str, url: str) -> list[str]:
-    """Every table once that a query of the database at this JDBC URL names; none if the text cannot be parsed."""
-    dialect = _dialect_at(url)
-    parsed = _parsed(query, dialect)
-    return [] if parsed is None else _stored_in(parsed, dialect)
+class DatabaseQuery(NamedTuple):
+    """What the text of a query says of its sources; nothing if it cannot be parsed."""
+
+    tables: tuple[str, ...] = ()
+    """Every table of the database once that it names."""
+    names_all_sources: bool = False
+    """Whether `tables` has all that it reads; not if it reads more through a function such as OPENQUERY."""
+    only_picks: bool = False
+    """Whether it only selects columns and rows of one table, so that its columns are the table's."""
 
 
-def names_all_sources(query: str, url: str) -> bool:
-    """Whether `tables_of` has all that a query reads; not if it reads more through a function such as OPENQUERY."""
+@lru_cache(maxsize=32)
+def read_query(query: str, url: str) -> DatabaseQuery:
+    """Read a query of the database at this JDBC URL."""
     dialect = _dialect_at(url)
     parsed = _parsed(query, dialect)
-    return parsed is not None and not _reads_elsewhere(parsed, dialect)
+    if parsed is None:
+        return DatabaseQuery()
+    names_all_sources = not _reads_elsewhere(parsed, dialect)
+    tables = _stored_in(parsed, dialect)
+    only_picks = (
+        isinstance(parsed, exp.Select)
+        and len(tables) == len(list(parsed.find_all(exp.Table))) == 1
+        and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
+        and all(map(_is_picked, parsed.expressions))
+    )
+    return DatabaseQuery(tuple(tables), names_all_sources, only_picks)
 
 
 def is_of_database(table: str, url: str) -> bool:
@@ -37,18 +53,6 @@ def is_of_database(table: str, url: str) -> bool:
     dialect = _dialect_at(url)
     parsed = _parsed(f"SELECT * FROM {table}", dialect)  # noqa: S608  (not run)
     return parsed is None or not _reads_elsewhere(parsed, dialect)
-
-
-def only_picks(query: str, url: str) -> bool:
-    """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
-    dialect = _dialect_at(url)
-    parsed = _parsed(query, dialect)
-    return (
-        isinstance(parsed, exp.Select)
-        and len(_stored_in(parsed, dialect)) == len(list(parsed.find_all(exp.Table))) == 1
-        and parsed.find(exp.Subquery, exp.Join, exp.Lateral, exp.Pivot) is None
-        and all(map(_is_picked, parsed.expressions))
-    )
 
 
 def _reads_elsewhere(parsed: exp.Expr, dialect: str) -> bool:

@@ -60,9 +60,9 @@ def jdbc_source(properties: Properties, topics: Sequence[str]) -> DatasetsByTopi
 
 def reads_unnamed(properties: Properties) -> bool:
     """Whether a source's query reads something that it does not name, as through a table function."""
-    from headwater.observe.queries import names_all_sources  # imported here, as in `_tables_of`
+    from headwater.observe.queries import read_query  # imported here, as in `_tables_of`
 
-    return not names_all_sources(properties.get("query", ""), properties.get("connection.url", ""))
+    return not read_query(properties.get("query", ""), properties.get("connection.url", "")).names_all_sources
 
 
 def _qualifiers(properties: Properties, table: str) -> list[list[str]]:
@@ -195,6 +195,6 @@ def _qualifiers_by_expressions(expressions: Sequence[str], table: str) -> list[l
 
 
 def _tables_of(query: str, url: str) -> Iterable[str]:
-    from headwater.observe.queries import tables_of  # imported here: few connectors have a query, and it takes 8 MB
+    from headwater.observe.queries import read_query  # imported here: few connectors have a query, and it takes 8 MB
 
-    return tables_of(query, url)
+    return read_query(query, url).tables

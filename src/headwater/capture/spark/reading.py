@@ -19,7 +19,7 @@ from headwater.model.naming import file_dataset, kafka_dataset, path_dataset, wa
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.local_url import local_url
-from headwater.observe.queries import is_of_database, names_all_sources, only_picks, tables_of
+from headwater.observe.queries import is_of_database, read_query
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import Relation, items, leaves_of
@@ -141,9 +141,9 @@ def described(relation: Relation, session: Java) -> list[Described]:
         case "jdbc":
             url, _, query = what.partition("\n")
             if _is_more_than_a_name(query):
-                names = tables_of(_selected(query), url)
+                names = read_query(_selected(query), url).tables
             else:
-                names = [query] if is_of_database(query, url) else []
+                names = (query,) if is_of_database(query, url) else ()
             return [table_of(jdbc_dataset(local_url(url), name)) for name in names]
         case "topics":
             return _topics(what, private(relation.leaf.relation(), "sourceOptions"))
@@ -257,14 +257,14 @@ def _computes(source: str) -> bool:
     if kind != "jdbc" or not _is_more_than_a_name(query):
         return False
     whole = query[1 : query.rindex(")")] if query.startswith("(") else _selected(query)
-    return not only_picks(whole, url)
+    return not read_query(whole, url).only_picks
 
 
 def _reads_unnamed(source: str) -> bool:
     """Whether a database query reads something that it does not name, as through a table function."""
     kind, _, what = source.partition(":")
     url, _, query = what.partition("\n")
-    return kind == "jdbc" and _is_more_than_a_name(query) and not names_all_sources(_selected(query), url)
+    return kind == "jdbc" and _is_more_than_a_name(query) and not read_query(_selected(query), url).names_all_sources
 
 
 def _selected(table_or_query: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.model.naming import file_dataset, path_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
-from headwater.observe.queries import is_of_database, names_all_sources, only_picks, tables_of
+from headwater.observe.queries import is_of_database, read_query
 from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, InputKind, OutputKind, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
@@ -26,9 +26,9 @@ def files_written(writes: FileOutput) -> Described:
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     """The table, or each table that a query names; none for a table that is not of this database."""
     if isinstance(database, SqlInput) and database.table is None:
-        tables = tables_of(database.query or "", database.url)
+        tables = read_query(database.query or "", database.url).tables
     else:
-        tables = [] if goes_beyond(database) else [database.table or ""]
+        tables = () if goes_beyond(database) else (database.table or "",)
     return [table_of(jdbc_dataset(database.url, table)) for table in tables]
 
 
@@ -38,7 +38,7 @@ def goes_beyond(database: InputKind | OutputKind) -> bool:
         case SqlInput(table=str(table), url=url) | SqlOutput(table=table, url=url):
             return not is_of_database(table, url)
         case SqlInput(query=query, url=url):
-            return not names_all_sources(query or "", url)
+            return not read_query(query or "", url).names_all_sources
     return False
 
 
@@ -53,7 +53,7 @@ def has_columns_of_its_table(reads: SqlInput) -> bool:
 
     True for a table, and for a query that only selects columns and rows of one.
     """
-    return reads.table is not None or only_picks(reads.query or "", reads.url)
+    return reads.table is not None or read_query(reads.query or "", reads.url).only_picks
 
 
 def _without_glob(path: str) -> str:
