@@ -8,5 +8,5 @@ class Outlet(NamedTuple):
     """Takes unsigned events."""
 
     put: Callable[[bytes], None]
-    settle: Callable[[float], bool]
-    """Waits up to so many seconds until all events put before are safe; False on timeout."""
+    settle: Callable[[], bool]
+    """Waits until all events put before are safe; False if that takes too long."""

@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 _OF_VALUES: Final = "-value"
 _OF_TOPIC: Final = re.compile(rf"[A-Za-z0-9._-]+{_OF_VALUES}")
 """A subject of a topic's values: Kafka allows no other characters in a topic's name."""
-_SETTLE_S: Final = 30.0
 _COMPARE_EVERY_S: Final = 60.0
 """How often reported versions are compared with the registry's, at one more request for each subject."""
 _MOST_SHOWN: Final = 3
@@ -103,7 +102,7 @@ class RegistryWatcher:
                     except NotProvidedError as fault:
                         failures[subject] = str(fault)
         finally:
-            if (reported or is_comparing) and self._outlet.settle(_SETTLE_S):
+            if (reported or is_comparing) and self._outlet.settle():
                 state_file.save(self._state, {"told": self._reported, "digests": self._digests})
         if is_comparing:
             self._compare_at_s = self._clock() + _COMPARE_EVERY_S

@@ -34,7 +34,6 @@ log = logging.getLogger(__name__)
 
 Properties = Mapping[str, str]
 
-_SETTLE_S: Final = 30.0
 _LISTENER: Final = "openlineage-event-listener"
 _ANY_TABLE: Final = "s.t"
 _DATABASES: Final = frozenset({"postgresql", "mysql", "mariadb", "sqlserver", "oracle", "redshift"})
@@ -249,7 +248,7 @@ class TrinoWatcher:
             for each in self.poll():
                 on_report(each)
             if stop.wait(every_s):
-                self._outlet.settle(_SETTLE_S)
+                self._outlet.settle()
                 return
 
     def poll(self) -> list[CatalogMeaning]:

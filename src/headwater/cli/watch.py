@@ -35,6 +35,7 @@ watch = typer.Typer(
 )
 
 _HEARTBEAT_S: Final = 300.0
+_SETTLE_S: Final = 30.0
 
 _FileOption = Annotated[Path | None, typer.Option(help="Append events to this file too.")]
 _IntervalOption = Annotated[float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")]
@@ -236,7 +237,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
     )
     key = load_or_create(home)
     with Emitter.of_node(emission, key) as emitter:
-        yield Outlet(emitter.put, emitter.settle)
+        yield Outlet(emitter.put, lambda: emitter.settle(_SETTLE_S))
 
 
 def _print_start(what: str, where: str) -> Callable[[int], None]:

@@ -289,7 +289,7 @@ def _watched(work: Work) -> Iterator[None]:
         httpx.post(f"{work.service.url}/api/v1/lineage", content=raw, timeout=60).raise_for_status()
 
     with closing(FlinkCluster([work.flink.address("jobmanager")])) as cluster:
-        watcher = Watcher(config, cluster, Outlet(put, lambda _: True))
+        watcher = Watcher(config, cluster, Outlet(put, lambda: True))
         thread = threading.Thread(target=watcher.run, args=(stop, lambda _: ready.set()))
         thread.start()
         assert ready.wait(60)

@@ -64,7 +64,7 @@ def test_a_watcher_keeps_running_while_kafka_is_away(tmp_path: Path) -> None:
             lost_after_s=1,
         )
         context = ClusterContext("kafka-connect", bootstrap, lambda _: None, 1)
-        outlet = Outlet(lambda event: event_types.append(json.loads(event)["eventType"]), lambda _: True)
+        outlet = Outlet(lambda event: event_types.append(json.loads(event)["eventType"]), lambda: True)
         stop, ready = threading.Event(), threading.Event()
         thread = threading.Thread(target=Watcher(config, context, outlet).run, args=(stop, lambda _: ready.set()))
         thread.start()
@@ -96,7 +96,7 @@ def test_a_topic_that_cannot_be_read_is_logged_once(tmp_path: Path, caplog: pyte
         lost_after_s=1,
     )
     context = ClusterContext("kafka-connect", config.bootstrap, lambda _: None, 1)
-    watcher = Watcher(config, context, Outlet(lambda _: None, lambda _: True))
+    watcher = Watcher(config, context, Outlet(lambda _: None, lambda: True))
     refusal = Message(
         topic="connect-configs", partition=0, offset=0, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
     )

@@ -61,7 +61,7 @@ class Watched:
 
     def look(self) -> list[ReportedVersion]:
         """The versions of the subject that a watcher started now reports."""
-        outlet = Outlet(self.events.append, lambda _: True)
+        outlet = Outlet(self.events.append, lambda: True)
         with closing(Registry(self.url)) as registry:
             watcher = RegistryWatcher(registry, BOOTSTRAP, self._state, outlet)
             return [version for version in watcher.poll() if version.subject == self.subject]

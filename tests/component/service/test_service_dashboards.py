@@ -91,7 +91,7 @@ def catalog_declaration(folder: Path) -> dict[str, Any]:
     )
     (folder / "catalog" / "lake.properties").write_text("\n".join(glue))
     payloads: list[bytes] = []
-    TrinoWatcher(folder, TRINO, Outlet(payloads.append, lambda _: True)).poll()
+    TrinoWatcher(folder, TRINO, Outlet(payloads.append, lambda: True)).poll()
     declaration: dict[str, Any] = json.loads(payloads[0])
     return declaration
 

@@ -64,7 +64,7 @@ def watcher(folder: Path, events: list[bytes]) -> Watcher:
         heartbeat_s=60,
         lost_after_s=60,
     )
-    return Watcher(config, CONTEXT, Outlet(events.append, lambda _: True))
+    return Watcher(config, CONTEXT, Outlet(events.append, lambda: True))
 
 
 def left_for(one: Watcher, messages: list[Message]) -> list[Message]:

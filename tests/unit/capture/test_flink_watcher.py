@@ -69,7 +69,7 @@ def watched(flink: Flink, folder: Path, polls: int = 2, namespace: str | None = 
     )
     put: Callable[[bytes], None] = lambda event: events.append(json.loads(event))  # noqa: E731
     cluster = FlinkCluster(["http://flink:8081"], httpx.MockTransport(respond))
-    Watcher(config, cluster, Outlet(put, lambda _: True)).run(stop, lambda _: None)
+    Watcher(config, cluster, Outlet(put, lambda: True)).run(stop, lambda _: None)
     return events
 
 

@@ -69,7 +69,7 @@ class Watched:
 
     def _new_watcher(self) -> RegistryWatcher:
         registry = Registry("http://registry:8081", httpx.MockTransport(self.subjects))
-        outlet = Outlet(self._take, lambda _: self.is_delivered)
+        outlet = Outlet(self._take, lambda: self.is_delivered)
         return RegistryWatcher(registry, "k:9092", self._folder / "state.json", outlet, lambda: self.now_s)
 
     def _take(self, event: bytes) -> None:

@@ -180,7 +180,7 @@ def test_an_address_without_a_host_is_refused() -> None:
 
 def test_a_catalog_is_reported_once_and_again_when_it_changed(etc: Path) -> None:
     events: list[bytes] = []
-    watcher = TrinoWatcher(etc, "trino://t:1", Outlet(events.append, lambda _: True))
+    watcher = TrinoWatcher(etc, "trino://t:1", Outlet(events.append, lambda: True))
 
     counts = [len(watcher.poll()), len(watcher.poll())]
     (etc / "catalog" / "lake.properties").write_text("connector.name=iceberg\nhive.metastore.uri=thrift://ms:9083")

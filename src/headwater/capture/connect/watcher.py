@@ -36,7 +36,6 @@ _SAVE_EVERY_S: Final = 5.0
 """How long the state may stay unsaved while runs just go on; starts and ends are saved at once.
 
 Records read since the last save are read again by the next process, and give the same events byte for byte."""
-_SETTLE_S: Final = 30.0
 _UNSETTLED_MAX: Final = 64
 """The most events not yet on disk: a start emits thousands, for which memory would stay allocated."""
 _TIMEOUT_S: Final = 10.0
@@ -272,7 +271,7 @@ class Watcher:
 
     def _settle(self) -> bool:
         self._unsettled = 0
-        return self._outlet.settle(_SETTLE_S)
+        return self._outlet.settle()
 
     def _report_again(self) -> None:
         """Report every run again whose topics' schemas have become known since the last time."""

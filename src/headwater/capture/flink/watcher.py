@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 
 _SAVE_EVERY_S: Final = 5.0
 """How long the state may stay unsaved while runs just go on; starts and ends are saved at once."""
-_SETTLE_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +131,7 @@ class Watcher:
 
     def _save(self) -> None:
         """Save the state, once all emitted events are safe."""
-        if not self._outlet.settle(_SETTLE_S):
+        if not self._outlet.settle():
             log.warning("lineage events are not safely stored yet; the state is saved later")
             return
         over = None if self._lifecycles.over is None else sorted(self._lifecycles.over)
