@@ -1,7 +1,6 @@
 """`headwater coverage`: known gaps in the lineage that events report."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -9,14 +8,19 @@ from rich.console import Console
 from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
+from headwater.cli.service_client import (
+    DEFAULT_URL,
+    MOST_ITEMS,
+    Answer,
+    AsOfOption,
+    LogSizeOption,
+    Then,
+    UrlOption,
+    service_at,
+)
 from headwater.graph.coverage import GapKind
 from headwater.model.words import so_many
 
-Answer = Mapping[str, Any]
-"""The JSON answer of `/coverage`, or a part of it."""
-
-_PAGE: Final = 1_000
 _HEADINGS: Final = {
     "quarantined-name": "names in quarantine",
     "run-without-start": "runs without a START",
@@ -44,7 +48,7 @@ _NamespaceOption = Annotated[
 _KindOption = Annotated[
     GapKind | None, typer.Option("--kind", metavar="KIND", help=f"Only gaps of this kind: {', '.join(_HEADINGS)}.")
 ]
-_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many gaps to list at most.")]
+_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=MOST_ITEMS, help="How many gaps to list at most.")]
 
 
 def coverage(

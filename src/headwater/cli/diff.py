@@ -1,8 +1,8 @@
 """`headwater diff`: what was added, removed or changed between two times or two runs, and by which event."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 import typer
 
@@ -11,10 +11,9 @@ from headwater.cli.lineage_walk import find
 from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
-from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, LONG_S, Answer, UrlOption, service_at
 from headwater.model.names import is_uuid
 
-_PAGE: Final = 1_000
 _SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
 _KINDS: Final = {
     "columnEdge": "column edge",
@@ -25,9 +24,6 @@ _KINDS: Final = {
 _ARGUMENTS: Final = {"from": "FROM", "to": "TO"}
 _LEFT_OUT: Final = "…"
 _MAX_CHARS: Final = 200
-
-Answer = Mapping[str, Any]
-"""The JSON answer of `/diff`, or one of its changes."""
 
 
 def diff(
@@ -57,7 +53,7 @@ def diff(
         asked["namespace"] = known_namespace(client, namespace)
         if dataset is not None:
             asked["nodeId"] = find(client, dataset).node_id
-        answer = _diff(client, asked)
+        answer = client.get_whole("/diff", asked, "changes")
     if json_output:
         print_answer(answer)
         return
@@ -69,17 +65,6 @@ def diff(
 def _is_run(text: str | None) -> bool:
     """Whether the text can only be a run id."""
     return text is not None and (text.startswith(RUN) or is_uuid(text))
-
-
-def _diff(client: ServiceClient, asked: Mapping[str, str | None]) -> dict[str, Any]:
-    """The whole answer, page by page."""
-    answer: dict[str, Any] = client.get("/diff", {**asked, "limit": _PAGE})
-    while len(answer["changes"]) < answer["totalCount"]:
-        more = client.get("/diff", {**asked, "limit": _PAGE, "offset": len(answer["changes"])})["changes"]
-        if not more:  # events came in between, and the answer is shorter now
-            break
-        answer["changes"] += more
-    return answer
 
 
 def _lines(answer: Answer) -> Iterator[Line]:

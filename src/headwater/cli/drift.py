@@ -1,7 +1,7 @@
 """`headwater drift`: schemas that changed, and what depends on the changed columns."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -10,14 +10,19 @@ from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.lineage_walk import find
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
+from headwater.cli.service_client import (
+    DEFAULT_URL,
+    MOST_ITEMS,
+    Answer,
+    AsOfOption,
+    LogSizeOption,
+    Then,
+    UrlOption,
+    service_at,
+)
 from headwater.errors import InvalidNameError
 from headwater.model.words import so_many
 
-Answer = Mapping[str, Any]
-"""The JSON answer of `/drift`, or a part of it."""
-
-_PAGE: Final = 1_000
 _STYLES: Final = {True: "bold red", None: "yellow", False: "green"}
 _WORDS: Final = {True: "breaking", None: "breaking for some readers", False: "not breaking"}
 
@@ -32,7 +37,7 @@ _FromOption = Annotated[
     typer.Option("--from", metavar="TIME", help="Only changes reported at or after this time, with its zone."),
 ]
 _ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only changes reported until this time.")]
-_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many changes to list at most.")]
+_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=MOST_ITEMS, help="How many changes to list at most.")]
 
 
 def drift(

@@ -1,20 +1,20 @@
 """`headwater impact`: what a change of a dataset or column reaches, and whether it breaks there."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.json_output import print_answer
-from headwater.cli.lineage_walk import Target, Walk, find, walk
+from headwater.cli.lineage_walk import Walk, find, walk
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import (
     DEFAULT_URL,
+    Answer,
     AsOfOption,
     LogSizeOption,
-    ServiceClient,
     Then,
     UrlOption,
     service_at,
@@ -22,11 +22,7 @@ from headwater.cli.service_client import (
 from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree
 from headwater.model.words import so_many
 
-_PAGE: Final = 1_000
 _STYLES: Final = {"breaks": "bold red", "starved": "red", "unknown": "yellow", "changed": "cyan", "unharmed": "green"}
-
-Answer = Mapping[str, Any]
-"""The JSON answer of `/impact`, or one of the nodes it reaches."""
 
 _ChangeOption = Annotated[
     str | None,
@@ -51,7 +47,7 @@ def impact(
     """
     with service_at(url, then=Then(as_of, log_size)) as client:
         found = find(client, target)
-        answer = _impact(client, found, change)
+        answer = client.get_whole("/impact", {"nodeId": found.node_id, "change": change}, "reached")
         walked = walk(client, found, "downstream")
     if json_output:
         print_answer({**as_json(walked), **answer})
@@ -59,18 +55,6 @@ def impact(
         _print(unbroken_console(), walked, answer)
     if answer["breaking"]:
         raise typer.Exit(IS_BAD)
-
-
-def _impact(client: ServiceClient, target: Target, change: str | None) -> dict[str, Any]:
-    """The whole answer, page by page."""
-    asked = {"nodeId": target.node_id, "change": change, "limit": _PAGE}
-    answer: dict[str, Any] = client.get("/impact", asked)
-    while len(answer["reached"]) < answer["totalCount"]:
-        more = client.get("/impact", {**asked, "offset": len(answer["reached"])})["reached"]
-        if not more:  # events came in between, and the whole is shorter now
-            break
-        answer["reached"] += more
-    return answer
 
 
 def _print(console: Console, walked: Walk, answer: Answer) -> None:

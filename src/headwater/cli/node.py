@@ -8,13 +8,12 @@ import typer
 from headwater.cli.agent_client import agent_here
 from headwater.cli.json_output import AnswerOption, print_answer
 from headwater.cli.printed import Line, say, unbroken_console
-from headwater.cli.service_client import DEFAULT_URL, UrlOption, in_path, service_at
+from headwater.cli.service_client import DEFAULT_URL, MOST_ITEMS, UrlOption, in_path, service_at
 from headwater.errors import NotFoundError
 from headwater.model.words import so_many
 
 node = typer.Typer(name="node", help="Edge machines, and whether their records are complete.", no_args_is_help=True)
 
-_PAGE: Final = 1_000
 _WORDS: Final = {
     "missing": "missing",
     "forks": "forked",
@@ -38,7 +37,7 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) 
     Example: headwater node list
     """
     with service_at(url) as client:
-        answer = client.get("/nodes", {"limit": _PAGE})
+        answer = client.get("/nodes", {"limit": MOST_ITEMS})
     if json_output:
         print_answer(answer)
         return

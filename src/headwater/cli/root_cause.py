@@ -1,7 +1,7 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -12,6 +12,7 @@ from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import (
     DEFAULT_URL,
+    Answer,
     AsOfOption,
     LogSizeOption,
     ServiceClient,
@@ -22,9 +23,6 @@ from headwater.cli.service_client import (
 )
 from headwater.errors import HeadwaterError, NotFoundError
 from headwater.model.words import so_many
-
-Answer = Mapping[str, Any]
-"""The JSON answer of `/root-cause`, or a part of it."""
 
 _DIGEST: Final = 19
 """The length of an event digest shown to people: `sha256:` and twelve digits."""

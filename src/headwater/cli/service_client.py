@@ -27,6 +27,10 @@ from headwater.model.credentials import fits_a_header, without_credentials
 from headwater.model.words import so_many
 
 DEFAULT_URL = "http://127.0.0.1:5000"
+MOST_ITEMS: Final = 1_000
+"""The limit on the items of one page of an answer."""
+Answer = Mapping[str, Any]
+"""The JSON answer of a service, or a part of it."""
 
 UrlOption = Annotated[
     str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service's address.")
@@ -210,6 +214,17 @@ class ServiceClient:
             HeadwaterError: the service refused, in its own words; or the server is not a lineage service.
         """
         return self._asked(lambda: self._client.get(path, params=_given(params)))
+
+    def get_whole(self, path: str, params: Mapping[str, str | int | None], items: str) -> dict[str, Any]:
+        """As `get`, page by page, with all `items` of the answer."""
+        asked = {**params, "limit": MOST_ITEMS}
+        answer: dict[str, Any] = self.get(path, asked)
+        while len(answer[items]) < answer["totalCount"]:
+            more = self.get(path, {**asked, "offset": len(answer[items])})[items]
+            if not more:  # events came in between, and the whole is shorter now
+                break
+            answer[items] += more
+        return answer
 
     def post(self, path: str, body: object) -> Any:  # noqa: ANN401
         """The JSON answer to a POST of JSON; raises the same errors as `get`."""

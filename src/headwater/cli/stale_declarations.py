@@ -1,7 +1,7 @@
 """Jobs that earlier pushes declared for the dashboards of a file, and that the file no longer has."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.capture.dashboards.events import INTEGRATION
 from headwater.capture.dashboards.spec import TABLES, Dashboards
@@ -9,8 +9,6 @@ from headwater.cli.service_client import ServiceClient, in_path
 from headwater.errors import NotFoundError
 from headwater.model.names import DatasetId, JobId
 from headwater.model.sql_lineage import dashboard_of
-
-_PAGE = 1000
 
 
 class StaleDeclaration(NamedTuple):
@@ -35,16 +33,11 @@ def stale_declarations(file: Dashboards, client: ServiceClient) -> Iterator[Stal
 
 
 def _feeding(client: ServiceClient, dashboard: DatasetId) -> Iterator[JobId]:
-    asked: dict[str, str | int] = {"nodeId": dashboard.node_id, "way": "upstream", "type": "JOB", "limit": _PAGE}
-    found: list[dict[str, Any]] = []
-    total = 1
-    while len(found) < total:
-        try:
-            page = client.get("/neighbours", {**asked, "offset": len(found)})
-        except NotFoundError:  # it was never declared
-            return
-        found += page["neighbours"]
-        total = page["totalCount"] if page["neighbours"] else 0
+    asked = {"nodeId": dashboard.node_id, "way": "upstream", "type": "JOB"}
+    try:
+        found = client.get_whole("/neighbours", asked, "neighbours")["neighbours"]
+    except NotFoundError:  # it was never declared
+        return
     yield from (JobId(each["namespace"], each["name"]) for each in found)
 
 
