@@ -3,7 +3,6 @@
 Source: https://c2sp.org/tlog-witness (add-checkpoint)
 """
 
-import time
 from base64 import b64encode
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -14,9 +13,8 @@ import typer
 from headwater.cli.http_client import no_answer
 from headwater.cli.json_output import print_result
 from headwater.cli.option_values import as_long_as_can_be
-from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
-from headwater.cli.witness import TIMEOUT_S, consistency_proof, newest_head
+from headwater.cli.witness import TIMEOUT_S, consistency_proof, newest_head, repeatedly
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.http_client import opened_client
 from headwater.model.credentials import without_credentials
@@ -49,22 +47,12 @@ def cosign(
 
     Example: headwater log cosign https://witness.example.org --every 60
     """
-    while True:
-        try:
-            size = _cosigned(url.rstrip("/"), witness.rstrip("/"))
-        except UnavailableError as fault:
-            if every is None:
-                raise
-            say(f"warning: {fault}", err=True)
-        else:
-            print_result(
-                f"{so_many(size, 'entry')}, signed",
-                {"size": size, "witness": without_credentials(witness)},
-                json_output=json_output,
-            )
-        if every is None:
-            return
-        time.sleep(every)
+    for size in repeatedly(lambda: _cosigned(url.rstrip("/"), witness.rstrip("/")), every):
+        print_result(
+            f"{so_many(size, 'entry')}, signed",
+            {"size": size, "witness": without_credentials(witness)},
+            json_output=json_output,
+        )
 
 
 def _cosigned(service: str, witness: str) -> int:

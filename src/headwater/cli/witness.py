@@ -6,10 +6,10 @@ import os
 import socket
 import time
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import httpx
 import orjson
@@ -33,6 +33,7 @@ from headwater.signing.secretfile import write_whole
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
 
 TIMEOUT_S: Final = 10.0
+ResultT = TypeVar("ResultT")
 
 
 def witness(
@@ -76,20 +77,29 @@ def _looks(
     """Check the log periodically, or once; yields what was seen and signed each time."""
     folder = headwater_home() / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
     say(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
+    for seen in repeatedly(lambda: _look(service, log, signer, folder), every):
+        if post:
+            _post(service, seen.note)
+        yield seen
+
+
+def repeatedly(act: Callable[[], ResultT], every_s: float | None) -> Iterator[ResultT]:
+    """The results of an act that is repeated for ever, with a warning where something does not answer; None: once.
+
+    Raises:
+        UnavailableError: it is done once, and something does not answer.
+    """
+    if every_s is None:
+        yield act()
+        return
     while True:
         try:
-            seen = _look(service, log, signer, folder)
+            result = act()
         except UnavailableError as fault:
-            if every is None:
-                raise
             say(f"warning: {fault}", err=True)
         else:
-            if post:
-                _post(service, seen.note)
-            yield seen
-        if every is None:
-            return
-        time.sleep(every)
+            yield result
+        time.sleep(every_s)
 
 
 def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
