@@ -89,18 +89,14 @@ export class Client {
 
   /** The first `count` datasets of a namespace, or of all, by namespace and name. */
   async datasets(namespace: string | undefined, count: number): Promise<Page<Dataset>> {
-    return paged(count, async (limit, offset) => {
-      const path = `${listOf('datasets', namespace)}?${query({ limit, offset })}`
-      const answer = await this.#get<{ datasets: Dataset[]; totalCount: number }>(path)
-      return { items: answer.datasets, totalCount: answer.totalCount }
-    })
+    const path = listOf('datasets', namespace)
+    const items = ({ datasets }: { datasets: Dataset[] }) => datasets
+    return paged(count, (limit, offset) => this.#page(path, { limit, offset }, items))
   }
 
   /** The first `limit` namespaces, by name; deleted ones are marked as hidden. */
   async namespaces(limit: number): Promise<Page<Namespace>> {
-    const path = `namespaces?${query({ limit })}`
-    const answer = await this.#get<{ namespaces: Namespace[]; totalCount: number }>(path)
-    return { items: answer.namespaces, totalCount: answer.totalCount }
+    return this.#page('namespaces', { limit }, ({ namespaces }: { namespaces: Namespace[] }) => namespaces)
   }
 
   /** The first `count` silent streams, the longest silent first. */
@@ -139,11 +135,9 @@ export class Client {
     type: WireNode['type'],
     count: number,
   ): Promise<Page<Neighbour>> {
-    return paged(count, async (limit, offset) => {
-      const path = `neighbours?${query({ nodeId: node, way: direction, type, limit, offset })}`
-      const answer = await this.#get<{ neighbours: Neighbour[]; totalCount: number }>(path)
-      return { items: answer.neighbours, totalCount: answer.totalCount }
-    })
+    const asked = { nodeId: node, way: direction, type }
+    const items = ({ neighbours }: { neighbours: Neighbour[] }) => neighbours
+    return paged(count, (limit, offset) => this.#page('neighbours', { ...asked, limit, offset }, items))
   }
 
   /** The id that the service shows a node under, which may be an alias's; the same id if it is unknown. */
@@ -173,13 +167,9 @@ export class Client {
 
   /** The first `count` runs of a job, newest first. */
   async runs({ namespace, name }: Named, count: number): Promise<Page<Run>> {
-    const runs = `namespaces/${segment(namespace)}/jobs/${segment(name)}/runs`
-    return paged(count, async (limit, offset) => {
-      const answer = await this.#get<{ runs: Run[]; totalCount: number }>(
-        `${runs}?${query({ limit, offset })}`,
-      )
-      return { items: answer.runs, totalCount: answer.totalCount }
-    })
+    const path = `namespaces/${segment(namespace)}/jobs/${segment(name)}/runs`
+    const items = ({ runs }: { runs: Run[] }) => runs
+    return paged(count, (limit, offset) => this.#page(path, { limit, offset }, items))
   }
 
   /** A job's parent, and its first `count` parts by name. */
@@ -204,8 +194,7 @@ export class Client {
 
   /** The first `limit` machines, by name. */
   async machines(limit: number): Promise<Page<Machine>> {
-    const answer = await this.#get<{ nodes: Machine[]; totalCount: number }>(`nodes?${query({ limit })}`)
-    return { items: answer.nodes, totalCount: answer.totalCount }
+    return this.#page('nodes', { limit }, ({ nodes }: { nodes: Machine[] }) => nodes)
   }
 
   /** A machine, with the newest `limit` of its epochs and of its troubles. */
@@ -246,8 +235,7 @@ export class Client {
 
   /** The newest `limit` changes of schemas. */
   async drift(limit: number): Promise<Page<SchemaDrift>> {
-    const answer = await this.#get<{ drift: SchemaDrift[]; totalCount: number }>(`drift?${query({ limit })}`)
-    return { items: answer.drift, totalCount: answer.totalCount }
+    return this.#page('drift', { limit }, ({ drift }: { drift: SchemaDrift[] }) => drift)
   }
 
   /** Why a dataset, or one of its columns, may be wrong. */
@@ -276,11 +264,7 @@ export class Client {
       ...(this.#asOf === undefined ? {} : { to: this.#asOf }),
       limit,
     }
-    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(
-      `diff?${query(parameters)}`,
-      signal,
-    )
-    return { items: answer.changes, totalCount: answer.totalCount }
+    return this.#page('diff', parameters, ({ changes }: { changes: Change[] }) => changes, signal)
   }
 
   /** The counts of known gaps and of signed events. */
@@ -290,11 +274,8 @@ export class Client {
 
   /** The newest `count` gaps of a kind. */
   async gaps(kind: GapKind, count: number): Promise<Page<KnownGap>> {
-    return paged(count, async (limit, offset) => {
-      const path = `coverage?${query({ kind, limit, offset })}`
-      const answer = await this.#get<{ gaps: KnownGap[]; totalCount: number }>(path)
-      return { items: answer.gaps, totalCount: answer.totalCount }
-    })
+    const items = ({ gaps }: { gaps: KnownGap[] }) => gaps
+    return paged(count, (limit, offset) => this.#page('coverage', { kind, limit, offset }, items))
   }
 
   /** The last assertions and measurements of a dataset, or tests of a job, newest first. */
@@ -309,18 +290,26 @@ export class Client {
   }
 
   async #jobs(path: string, parameters: Parameters): Promise<Page<Job>> {
-    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(`${path}?${query(parameters)}`)
-    return { items: answer.jobs, totalCount: answer.totalCount }
+    return this.#page(path, parameters, ({ jobs }: { jobs: Job[] }) => jobs)
   }
 
   async #silentStreams(limit: number, offset: number): Promise<Page<SilentStream>> {
-    const path = `silent-streams?${query({ limit, offset })}`
-    const answer = await this.#get<{ silentStreams: SilentStream[]; totalCount: number }>(path)
-    return { items: answer.silentStreams, totalCount: answer.totalCount }
+    const items = ({ silentStreams }: { silentStreams: SilentStream[] }) => silentStreams
+    return this.#page('silent-streams', { limit, offset }, items)
   }
 
   async #lineage(node: NodeId, depth: number): Promise<readonly WireNode[]> {
     return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth })}`)).graph
+  }
+
+  async #page<A, T>(
+    path: string,
+    parameters: Parameters,
+    items: (answer: A) => readonly T[],
+    signal?: AbortSignal,
+  ): Promise<Page<T>> {
+    const answer = await this.#get<A & { totalCount: number }>(`${path}?${query(parameters)}`, signal)
+    return { items: items(answer), totalCount: answer.totalCount }
   }
 
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
