@@ -185,7 +185,7 @@ class Growth(JobEdges, ColumnEvidences):
         known = self.quarantined.get(fact.key)
         self.quarantined[fact.key] = fact if known is None else known.merge(fact)
         if fact.name and not fact.namespace:
-            self.identities.add_mention(DatasetId(fact.namespace, fact.name))
+            self.identities.note_for_good(DatasetId(fact.namespace, fact.name))
 
     def _add_run_of_job(self, fact: RunOfJob) -> None:
         run = self._run(fact.run_id)

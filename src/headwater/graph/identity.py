@@ -107,7 +107,7 @@ class Identities:
 
     def add_alias(self, fact: Alias) -> None:
         """Add that two names are one; a loose name is only claimed, since elsewhere it may mean another dataset."""
-        self._note_for_good(fact.name, fact.alias)
+        self.note_for_good(fact.name, fact.alias)
         match _is_loose(fact.name), _is_loose(fact.alias):
             case False, False:
                 self._link(fact.name, fact.alias, fact.evidence, fact.seen)
@@ -121,7 +121,7 @@ class Identities:
 
         A loose name has no table: elsewhere it may mean another dataset.
         """
-        self._note_for_good(fact.dataset)
+        self.note_for_good(fact.dataset)
         if _is_loose(fact.dataset):
             return
         self._claim(DatasetId("", f"{fact.catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
@@ -131,9 +131,11 @@ class Identities:
         """Add how an engine resolves the first part of its names: applies to names known now and later."""
         self._join_all(self._catalogs.add_engine(fact, self._known - self._loose))
 
-    def add_mention(self, name: DatasetId) -> None:
-        """Add a quarantined name, which evidence may resolve."""
-        self._note_for_good(name)
+    def note_for_good(self, *names: DatasetId) -> None:
+        """Register names that are never forgotten: evidence has them, or they are in quarantine."""
+        for name in names:
+            self._lasting.add(name)
+            self.note(name)
 
     def would_join(self, fact: Alias | CatalogEntry | EngineCatalog) -> frozenset[DatasetId]:
         """All names of the datasets that this evidence would merge; empty if it adds nothing new.
@@ -158,11 +160,6 @@ class Identities:
         is_known = is_known or key in self._claims.get(name, {})
         is_known = is_known and not self._has_failed(name, alias, fact.evidence)
         return is_known or alias in self._apart.get(name, ()) or alias in self.members(name)
-
-    def _note_for_good(self, *names: DatasetId) -> None:
-        for name in names:
-            self._lasting.add(name)
-            self.note(name)
 
     def keep_apart(self, pairs: Iterable[tuple[DatasetId, DatasetId]]) -> None:
         """Replace the pairs of names that people split."""

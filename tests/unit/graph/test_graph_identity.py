@@ -368,7 +368,7 @@ def test_a_forgotten_name_is_unknown_unless_evidence_mentions_it(name: DatasetId
     assert not identities.knows(name)
     assert [*identities.members(name)] == [name]
     assert [*identities.spellings_of(name)] == [*identities.loose] == []
-    identities.add_mention(name)
+    identities.note_for_good(name)
     identities.forget(name)
     assert identities.knows(name)
     assert [*identities.members(name)] == [name]
