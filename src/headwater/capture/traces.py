@@ -67,9 +67,8 @@ _MAX_CHARS: Final = 20_000
 
 
 class Trace(NamedTuple):
-    """Why something failed: the exception thrown, its root cause, and the frames."""
+    """Why something failed: the root cause, and the frames."""
 
-    message: str
     root: str
     """The root cause, on one line."""
     text: str
@@ -101,7 +100,7 @@ def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
     messages = [line for line in certain if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
     lines = [*certain, *_of_libraries(rest)] if certain else []
-    return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])
+    return Trace(causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])
 
 
 def _of_libraries(lines: Iterator[str]) -> Iterator[str]:

@@ -248,6 +248,20 @@ def test_a_table_named_by_a_config_provider_is_a_gap_instead_of_a_dataset() -> N
     assert "extractionError" not in newest()["run"]["facets"]
 
 
+def test_the_error_of_a_failed_run_and_task_is_the_root_cause_and_not_what_connect_wraps_it_in() -> None:
+    trace = (
+        "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler\n"
+        "\tat org.apache.kafka.connect.runtime.WorkerTask.run(WorkerTask.java:298)\n"
+        "Caused by: java.net.ConnectException: Connection refused\n"
+    )
+
+    facets = newest(Status("lake", 2000, 0, "FAILED", trace, "w"))["run"]["facets"]
+
+    assert facets["errorMessage"]["message"] == "java.net.ConnectException: Connection refused"
+    assert facets["errorMessage"]["stackTrace"] == trace.rstrip()
+    assert facets["headwater_connect"]["tasks"][0]["message"] == "java.net.ConnectException: Connection refused"
+
+
 def test_an_inferred_end_is_retracted_when_the_connector_is_seen_again() -> None:
     lifecycles, updates = lifecycles_of()
     updates += lifecycles.tick(

@@ -117,7 +117,7 @@ def _run_facets(update: RunUpdate, context: ClusterContext) -> Facets:
         )
     if update.state == "FAIL":
         trace = without_values(update.trace or "", CONNECTORS)
-        message = update.stop_reason if update.is_inferred and update.stop_reason else trace.message
+        message = update.stop_reason if update.is_inferred and update.stop_reason else trace.root
         facets["errorMessage"] = facet(
             "1-0-1/ErrorMessageRunFacet",
             message=message,
@@ -147,7 +147,7 @@ def _task(number: int, update: RunUpdate) -> dict[str, object]:
     if task.worker:
         entry["worker"] = task.worker
     if task.trace:
-        entry["message"] = without_values(task.trace, CONNECTORS).message
+        entry["message"] = without_values(task.trace, CONNECTORS).root
     return entry
 
 
