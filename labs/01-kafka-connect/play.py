@@ -116,7 +116,7 @@ def break_it() -> None:
     until(lambda: runs("archive") == ["ABORTED"], "the run was aborted")
     ask_connect("PUT", "/archive/resume")
     until(lambda: "RUNNING" in runs("archive"), "it is running again")
-    say("the worker is killed: half a minute later its connectors' runs fail")
+    say("the worker is killed: within a minute its connectors' runs fail")
     kill_the_worker()
     until(lambda: runs("archive")[:1] == ["FAILED"], "the service shows that the workers are lost")
     headwater("lab", "up", "kafka")
