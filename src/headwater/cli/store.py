@@ -16,7 +16,7 @@ from headwater.cli.option_values import readable_database
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
 from headwater.emit.home import headwater_home
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.model.words import so_many
 from headwater.store.backup import BackedUp, back_up
 from headwater.store.copying import Copied, Digest
@@ -82,13 +82,16 @@ def copy(
     """
     if source == target or _is_same_file(source, target):
         raise SetupError("FROM and TO are the same database; expected another TO")
-    segments = headwater_home() / "segments"
+    segments = _segments()
     with (
         closing(open_existing(source, segments)) as here,
         closing(open_store(target, segments)) as there,
         counted_progress() as count,
     ):
-        result = copied(here, there, partial(count, "copying"))
+        try:
+            result = copied(here, there, partial(count, "copying"))
+        except UnavailableError as fault:
+            raise UnavailableError(f"{fault}; TO is not complete: the same command continues the copy") from fault
     warnings = [*misplaced_warning(result.misplaced, "copy")]
     for warning in warnings:
         say(f"warning: {warning}", err=True)
@@ -98,6 +101,14 @@ def copy(
         say(_sentence(result))
     if not result.is_same:
         raise typer.Exit(IS_BAD)
+
+
+def _segments() -> Path | None:
+    """Where the segments of a PostgreSQL database are, which few have; None where this user may not look."""
+    try:
+        return headwater_home() / "segments"
+    except SetupError:
+        return None
 
 
 def _is_same_file(source: str, target: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.signing.leaf import Seal
 from headwater.store.entries import WITHOUT_RUN, Entry, LoggedEvent, entry_again
 from headwater.store.reader import Reader
@@ -107,7 +107,10 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
                 )
         first = indexes.stop
         again = [_again(each, sealed, runs.get(each.log_index)) for each, sealed in zip(part, seals, strict=True)]
-        stored = target.add(again)
+        try:
+            stored = target.add(again)
+        except UnavailableError as fault:
+            raise UnavailableError(f"TO: {fault}") from fault
         if [each.log_index for each in stored] != [each.log_index for each in part]:
             raise SetupError("TO is being written to: stop the services that use it, and start over with an empty one")
         for each, entry in zip(part, again, strict=True):

@@ -179,7 +179,7 @@ class LogReader(Bounded):
                 ) from fault
         if self.known_segments is None:
             raise UnavailableError(
-                f"the bytes of event {log_index} are in a segment, and the segment folder is unknown"
+                f"the bytes of event {log_index} are in a segment: set HEADWATER_HOME to the folder that has `segments`"
             )
         raw = self.known_segments.raw(log_index)
         if sha256(raw).digest() != digest:

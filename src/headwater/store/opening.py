@@ -48,7 +48,7 @@ def open_as_writer(handover: WriterHandover, known: Known | None) -> Store:
     return store
 
 
-def open_existing(where: str | Path, segments: Path) -> Store:
+def open_existing(where: str | Path, segments: Path | None) -> Store:
     """Open a store that is there already; none is made, and the caller closes it.
 
     Raises:

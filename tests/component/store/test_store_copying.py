@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from typer.testing import CliRunner
@@ -18,11 +19,14 @@ from headwater.store.copying import copy, digest
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
 from headwater.store.packing import packed, unpacked
+from headwater.store.retiring import retire
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
 from tests.support.app import event as app_event
 from tests.support.app import facet
+from tests.support.disk import full_disk
 from tests.support.postgres import Cluster
+from tests.support.rights import limited
 
 Database = str | Path
 SALT = bytes(16)
@@ -103,6 +107,58 @@ def test_an_interrupted_copy_is_continued(databases: tuple[Database, Database]) 
 
     assert result.is_same
     assert result.copied == 26
+
+
+def test_a_full_target_is_named_and_the_copy_continues_once_it_has_space(tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", list(entries()))
+
+    with closing(open_store(tmp_path / "from.db")) as source, closing(open_store(tmp_path / "to.db")) as target:
+        with full_disk(), pytest.raises(UnavailableError, match="^TO: "):
+            copy(source, target, ignore_progress)
+
+        assert copy(source, target, ignore_progress).is_same
+
+
+def test_the_command_says_that_an_interrupted_copy_is_not_complete(tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", list(entries()))
+    with closing(open_store(tmp_path / "from.db")) as store:
+        store.catch_up()
+        retire(store, 1 << 60, each=10)
+    (tmp_path / "from.db.segments").rename(tmp_path / "elsewhere")
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert isinstance(result.exception, UnavailableError)
+    assert str(result.exception) == (
+        f"the bytes of event 0 are in a segment that is not in {tmp_path / 'from.db.segments'}: put it there; "
+        "TO is not complete: the same command continues the copy"
+    )
+
+
+def test_a_home_that_the_user_may_not_enter_matters_only_for_events_in_its_segments(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, first, second = (over_tcp(cluster, cluster.new_database()) for _ in range(3))
+    home = tmp_path / "home"
+    fill(source, list(entries()))
+    monkeypatch.setenv("HEADWATER_HOME", str(home))
+    home.mkdir()
+
+    with limited(home):
+        copied = CliRunner().invoke(app, ["store", "copy", source, first])
+    with closing(open_store(source, home / "segments")) as store:
+        store.catch_up()
+        retire(store, 1 << 60, each=10)
+    with limited(home):
+        refused = CliRunner().invoke(app, ["store", "copy", source, second])
+
+    assert copied.exit_code == 0
+    assert "set HEADWATER_HOME to the folder that has `segments`" in str(refused.exception)
+
+
+def over_tcp(cluster: Cluster, url: str) -> str:
+    """The same database for a user who may not enter the folder with the server's socket."""
+    return url.replace(quote(str(cluster.folder), safe=""), "127.0.0.1")
 
 
 @pytest.mark.parametrize("other", [[9], [0, 1, 3], list(range(44))], ids=["another", "a gap", "longer"])
