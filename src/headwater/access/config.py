@@ -1,7 +1,9 @@
 """`access.yaml`: the identity provider, and additional rules."""
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -58,9 +60,23 @@ def read_config(path: Path) -> AccessConfig:
         raise SetupError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     if config.policies is not None:
         config = config.model_copy(update={"policies": path.parent / config.policies})
-    if config.oidc is not None and "://" not in config.oidc.jwks:
-        config = config.model_copy(update={"oidc": _with_key_file(config.oidc, path)})
-    return config
+    if config.oidc is None or _cannot_be_forged(config.oidc.jwks):
+        return config
+    if "://" in config.oidc.jwks:
+        raise SetupError(
+            f"{path}: oidc.jwks: expected an https:// URL, or a file: keys from elsewhere can be forged on the way; "
+            "http:// is only for localhost"
+        )
+    return config.model_copy(update={"oidc": _with_key_file(config.oidc, path)})
+
+
+def _cannot_be_forged(url: str) -> bool:
+    """Whether only the host of this URL can have sent what is read from it."""
+    try:
+        scheme, host = urlsplit(url).scheme, urlsplit(url).hostname or ""
+        return scheme == "https" or (scheme == "http" and (host == "localhost" or ip_address(host).is_loopback))
+    except ValueError:
+        return False
 
 
 def _with_key_file(oidc: OidcConfig, path: Path) -> OidcConfig:

@@ -33,11 +33,23 @@ def test_a_file_of_keys_that_does_not_exist_is_refused_with_what_is_expected(tmp
         read_config(written(tmp_path, OIDC % "keys.jwks"))
 
 
-def test_an_address_of_keys_is_not_asked_at_the_start(tmp_path: Path) -> None:
-    config = read_config(written(tmp_path, OIDC % "https://id.example.org/keys"))
+@pytest.mark.parametrize(
+    "url", ["https://id.example.org/keys", "http://localhost:8080/keys", "http://127.0.0.1/keys", "http://[::1]:8080/"]
+)
+def test_an_address_of_keys_is_not_asked_at_the_start(tmp_path: Path, url: str) -> None:
+    config = read_config(written(tmp_path, OIDC % f"'{url}'"))
 
     assert config.oidc is not None
-    assert config.oidc.jwks == "https://id.example.org/keys"
+    assert config.oidc.jwks == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://id.example.org/keys", "HTTP://10.0.0.1/keys", "http://localhost.example.org/", "ftp://localhost/keys"],
+)
+def test_an_address_from_which_keys_could_be_forged_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SetupError, match=r"access\.yaml: oidc\.jwks: expected an https:// URL, or a file"):
+        read_config(written(tmp_path, OIDC % url))
 
 
 def test_invalid_yaml_is_refused_with_its_place(tmp_path: Path) -> None:
