@@ -133,7 +133,9 @@ class Segments:
                 return _start(found[at]), found[at][1]
             if look_again:
                 self.ranges()
-        raise UnavailableError(f"the bytes of event {log_index} are in a segment that is not in {self._folder}: put it there")
+        raise UnavailableError(
+            f"the bytes of event {log_index} are in a segment that is not in {self._folder}: put it there"
+        )
 
 
 def _segment(raws: Sequence[bytes]) -> Iterator[bytes]:

@@ -113,7 +113,7 @@ def test_a_full_target_is_named_and_the_copy_continues_once_it_has_space(tmp_pat
     fill(tmp_path / "from.db", list(entries()))
 
     with closing(open_store(tmp_path / "from.db")) as source, closing(open_store(tmp_path / "to.db")) as target:
-        with full_disk(), pytest.raises(UnavailableError, match="^TO: "):
+        with full_disk(), pytest.raises(UnavailableError, match=r"^TO: "):
             copy(source, target, ignore_progress)
 
         assert copy(source, target, ignore_progress).is_same
