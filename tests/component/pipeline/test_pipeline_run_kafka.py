@@ -309,6 +309,8 @@ def test_json_is_written_and_dead_letters_in_a_topic_keep_key_value_and_headers(
 
     assert run.result.error is None
     assert [json.loads(message.value() or b"") for message in topics.messages(target, 1)] == [{"order_id": 1}]
+    assert run.counters() == (2, None)
+    assert "outputStatistics" not in run.output(target).get("outputFacets", {})
     (letter,) = topics.messages(dead, 1)
     assert (letter.key(), letter.value()) == (b"k", SECRET)
     assert dict(letter.headers() or {}) == {

@@ -277,6 +277,8 @@ def _catalogs(draft: Draft) -> Complaints:
 
 
 def _tables(draft: Draft) -> Complaints:
+    if draft.settings.get("catalogs") is INVALID:
+        return  # what is wrong there is reported
     known = [EMBEDDED_CATALOG, *_declared(draft)]
     for path, table in _tables_named(draft):
         catalog = table.split(".")[0]

@@ -32,6 +32,7 @@ from headwater.pipeline.spec import (
     IcebergOutput,
     InputKind,
     KafkaInput,
+    KafkaOutput,
     Output,
     PipelineSpec,
     SqlOutput,
@@ -68,11 +69,14 @@ class RunFigures:
         self._files_awaited: defaultdict[str, deque[str]] = defaultdict(deque)
         self._files_written: defaultdict[str, deque[Moved]] = defaultdict(deque)
         self._counted_to: dict[str, int] = {}
+        self._uncounted: set[str] = set()
         self.versions: dict[str, int] = {}
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
         """The frame to write, with its rows counted if neither the sink's metrics nor a snapshot report them."""
         self._listen(output, frame.sparkSession)
+        if isinstance(output.writes, KafkaOutput):
+            self._uncounted.add(output.location.path)
         observation = self._observations.get(output.location.path)
         return frame if observation is None else _observed(frame, observation)
 
@@ -121,10 +125,14 @@ class RunFigures:
 
     def totals(self, sources: Container[str]) -> tuple[Moved, Moved]:
         """The totals read of the given sources (a merge also scans its target), and written."""
-        out = _total(self.written(output) or Moved(0, 0) for output in self._spec.outputs)
+        out = _total(self.written(output) or self._unreported(output) for output in self._spec.outputs)
         if self._progress is not None:
             return Moved(sum(self._progress.rows_in().values())), out
         return _total(scan for source, scan in self._tally.read.items() if source in sources), out
+
+    def _unreported(self, output: Output) -> Moved:
+        """Of an output for which Spark reports nothing: nothing was written yet, or nobody knows how much."""
+        return Moved() if output.location.path in self._uncounted else Moved(0, 0)
 
     def dead_letters(self) -> int:
         """The number of unreadable records written as dead letters."""
