@@ -28,7 +28,9 @@ from headwater.model.slim import (
 )
 
 CONNECTORS: Final = kinds(
-    r"java\.io\.IOException", r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception"
+    r"java\.io\.IOException",
+    r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception",
+    r"io\.apicurio\.registry\.rest\.client\.exception\.RuleViolationException",  # quotes types of two schemas
 )
 """Exceptions of connectors whose messages are reported."""
 
