@@ -84,8 +84,8 @@ def test_causes_and_suppressed_exceptions_are_reported_while_no_message_may_quot
 
 def test_why_a_registry_refuses_a_schema_is_reported() -> None:
     refused = (
-        "io.apicurio.registry.rest.client.exception.RuleViolationException: Incompatible artifact: orders-value [AVRO], "
-        "num of incompatible diffs: {1}, list of diff types: "
+        "io.apicurio.registry.rest.client.exception.RuleViolationException: "
+        "Incompatible artifact: orders-value [AVRO], num of incompatible diffs: {1}, list of diff types: "
         "[reader type: STRING not compatible with writer type: DOUBLE at /fields/3/type]"
     )
     wrapped = "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler"

@@ -32,6 +32,7 @@ def commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
+ON_PAGES = {option for page in DOCS for option in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", page.read_text())}
 
 
 def unknown(line: str) -> list[str]:
@@ -52,6 +53,13 @@ def test_every_command_and_option_on_a_page_exists(page: Any) -> None:  # noqa: 
     lines = [first or second for first, second in SHOWN.findall(page.read_text())]
 
     assert [fault for line in lines if line != NO_COMMAND for fault in unknown(line)] == []
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_option_of_a_command_is_on_a_page(path: tuple[str, ...]) -> None:
+    named = [{*each.opts, *each.secondary_opts} for each in COMMANDS[path].params if each.opts[0].startswith("-")]
+
+    assert [sorted(options) for options in named if not options & ON_PAGES] == []
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
