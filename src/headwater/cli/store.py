@@ -4,7 +4,7 @@ import os
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import orjson
 import typer
@@ -26,6 +26,7 @@ from headwater.store.opening import open_existing, open_store
 store = typer.Typer(
     name="store", help="Back up the whole store, or copy it from one database to another.", no_args_is_help=True
 )
+_INCOMPLETE: Final = "TO is not complete: the same command continues the copy"
 
 
 @store.callback()
@@ -91,7 +92,10 @@ def copy(
         try:
             result = copied(here, there, partial(count, "copying"))
         except UnavailableError as fault:
-            raise UnavailableError(f"{fault}; TO is not complete: the same command continues the copy") from fault
+            raise UnavailableError(f"{fault}; {_INCOMPLETE}") from fault
+        except KeyboardInterrupt:
+            say(_INCOMPLETE, err=True)
+            raise
     warnings = [*misplaced_warning(result.misplaced, "copy")]
     for warning in warnings:
         say(f"warning: {warning}", err=True)

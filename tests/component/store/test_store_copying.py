@@ -1,13 +1,16 @@
 """A store is copied completely, from either kind of database to either, and the two are compared."""
 
 import json
+import signal
 import sqlite3
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
@@ -26,7 +29,9 @@ from tests.support.app import event as app_event
 from tests.support.app import facet
 from tests.support.disk import full_disk
 from tests.support.postgres import Cluster
+from tests.support.program import COMMAND
 from tests.support.rights import limited
+from tests.support.service import eventually
 
 Database = str | Path
 SALT = bytes(16)
@@ -154,6 +159,24 @@ def test_a_home_that_the_user_may_not_enter_matters_only_for_events_in_its_segme
 
     assert copied.exit_code == 0
     assert "set HEADWATER_HOME to the folder that has `segments`" in str(refused.exception)
+
+
+def test_a_copy_that_is_stopped_says_that_it_is_not_complete(cluster: Cluster, tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", list(entries()))
+    url = cluster.new_database()
+    open_store(url).close()
+
+    with closing(psycopg.connect(url)) as blocking, closing(psycopg.connect(url, autocommit=True)) as watching:
+        blocking.execute("LOCK TABLE log IN SHARE MODE")
+        command = [*COMMAND, "store", "copy", str(tmp_path / "from.db"), url]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program:
+            assert eventually(
+                lambda: watching.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
+            )
+            program.send_signal(signal.SIGINT)
+            _, errors = program.communicate()
+
+    assert (program.returncode, errors) == (130, "TO is not complete: the same command continues the copy\n")
 
 
 def over_tcp(cluster: Cluster, url: str) -> str:
