@@ -117,6 +117,8 @@ def _quotes_no_record(thrown: re.Match[str], kept: re.Pattern[str]) -> bool:
     kind, message = thrown["kind"], thrown["message"]
     if message is None:
         return True
+    if message == WITHHELD:  # its values are removed already
+        return False
     whole = f"{kind}: {message}".rstrip()
     if whole in _FIXED or _FETCHER.fullmatch(whole):
         return True

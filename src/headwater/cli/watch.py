@@ -23,6 +23,7 @@ from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.credentials import without_credentials
+from headwater.model.words import so_many
 from headwater.signing.keyfile import load_or_create
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def connect(
     version = version_at(web_address("--rest", rest)) if rest else None
     context = ClusterContext(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
     with _until_stopped() as stop, _emission(home, endpoint, token_env, file) as outlet:
-        Watcher(config, context, outlet).run(stop, _print_start("connectors", bootstrap))
+        Watcher(config, context, outlet).run(stop, _print_start("connector", bootstrap))
 
 
 @watch.command()
@@ -150,7 +151,7 @@ def flink(
         _until_stopped() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
-        Watcher(config, cluster, outlet).run(stop, _print_start("jobs", cluster.url))
+        Watcher(config, cluster, outlet).run(stop, _print_start("job", cluster.url))
 
 
 @watch.command()
@@ -241,7 +242,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
 
 
 def _print_start(what: str, where: str) -> Callable[[int], None]:
-    return lambda number: say(f"watching {number} {what} on {where}")
+    return lambda number: say(f"watching {so_many(number, what)} on {where}")
 
 
 @contextmanager

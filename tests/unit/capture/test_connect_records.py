@@ -14,6 +14,7 @@ from headwater.capture.connect.records import (
     TopicReset,
     parse_record,
 )
+from headwater.capture.traces import WITHHELD
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,8 @@ from headwater.capture.connect.records import (
         ("target-state-a-b", '{"state":"PAUSED"}', TargetState("a-b", 7, "PAUSED")),
         (
             "status-connector-a-b",
-            '{"state":"FAILED","trace":"t","worker_id":"w:1","generation":2,"version":"4.3.1"}',
-            Status("a-b", 7, None, "FAILED", "t", "w:1"),
+            '{"state":"FAILED","trace":"a.Exception","worker_id":"w:1","generation":2,"version":"4.3.1"}',
+            Status("a-b", 7, None, "FAILED", "a.Exception", "w:1"),
         ),
         (
             "status-task-a-1-12",
@@ -49,6 +50,14 @@ from headwater.capture.connect.records import (
 )
 def test_each_kind_of_record_is_read(key: str, value: str | None, record: Record | None) -> None:
     assert parse_record(key.encode(), None if value is None else value.encode(), 7) == record
+
+
+def test_a_trace_is_kept_without_the_values_in_it() -> None:
+    value = b'{"state":"FAILED","trace":"java.sql.SQLException: jdbc:postgresql://ann:hunter2@db, key hunter2"}'
+
+    status = parse_record(b"status-task-a-0", value, 7)
+
+    assert status == Status("a", 7, 0, "FAILED", f"java.sql.SQLException: {WITHHELD}", None)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from headwater.capture.connect.events import CONNECTORS
+from headwater.capture.connect.records import CONNECTORS
 from headwater.capture.traces import WITHHELD, without_values
 
 CONVERTING = "Converting byte[] to Kafka Connect data failed due to serialization error: "
@@ -32,7 +32,10 @@ def test_a_message_that_repeats_a_databases_message_is_withheld() -> None:
         "Detail: Key (name)=(hunter2) already exists."
     )
 
-    assert without_values(trace, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
+    cleaned = without_values(trace, CONNECTORS)
+
+    assert cleaned.text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
+    assert without_values(f"{cleaned.text}\nCaused by: java.sql.SQLException", CONNECTORS).root == cleaned.root
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,7 @@ def test_a_record_that_is_a_stack_trace_is_part_of_the_message_that_quotes_it(re
     assert "RetryWithToleranceOperator" in cleaned.text
     assert "JsonConverter.java:333" in cleaned.text
     assert cleaned.text.endswith(f"Caused by: java.nio.file.NoSuchFileException: {WITHHELD}")
+    assert without_values(cleaned.text, CONNECTORS) == cleaned
 
 
 def test_causes_and_suppressed_exceptions_are_reported_while_no_message_may_quote_a_record() -> None:

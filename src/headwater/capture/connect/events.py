@@ -9,9 +9,10 @@ from headwater.capture.connect.classes import dead_letter_topic, external_datase
 from headwater.capture.connect.connectors import Commit, RunUpdate
 from headwater.capture.connect.datasets import DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.debezium import table_columns
+from headwater.capture.connect.records import CONNECTORS
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
-from headwater.capture.traces import kinds, without_values
+from headwater.capture.traces import without_values
 from headwater.model.names import DatasetId, JobId
 from headwater.model.naming import kafka_dataset
 from headwater.model.producer import VERSION
@@ -26,13 +27,6 @@ from headwater.model.slim import (
     run_event,
     without_empty,
 )
-
-CONNECTORS: Final = kinds(
-    r"java\.io\.IOException",
-    r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception",
-    r"io\.apicurio\.registry\.rest\.client\.exception\.RuleViolationException",  # quotes types of two schemas
-)
-"""Exceptions of connectors whose messages are reported."""
 
 
 class ClusterContext(NamedTuple):
@@ -148,7 +142,7 @@ def _task(number: int, update: RunUpdate) -> dict[str, object]:
     entry: dict[str, object] = {"id": number, "state": task.state}
     if task.worker:
         entry["worker"] = task.worker
-    if task.trace:
+    if task.trace is not None:
         entry["message"] = without_values(task.trace, CONNECTORS).root
     return entry
 

@@ -17,7 +17,16 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from headwater.capture.traces import kinds, without_values
+
 Properties = Mapping[str, str]
+
+CONNECTORS: Final = kinds(
+    r"java\.io\.IOException",
+    r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception",
+    r"io\.apicurio\.registry\.rest\.client\.exception\.RuleViolationException",  # quotes types of two schemas
+)
+"""Exceptions of connectors whose messages are reported."""
 
 _EXPRESSION: Final = re.compile(r"[\\*+?()\[\]{}|^$]")
 _REFERENCE: Final = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
@@ -73,7 +82,7 @@ class TargetState(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The status of a connector or one of its tasks; `state` is None if it was removed."""
+    """The status of a connector or one of its tasks; `state` is None if it was removed, `trace` has no values."""
 
     connector: str
     time_ms: int
@@ -160,7 +169,8 @@ def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401
 def _status(connector: str, time_ms: int, task: int | None, body: Any) -> Status:  # noqa: ANN401  any JSON
     status = body or {}
     state, trace, worker = (_text(status.get(name)) for name in ("state", "trace", "worker_id"))
-    return Status(connector, time_ms, task, state, trace, worker)
+    without = None if trace is None else without_values(trace, CONNECTORS).text
+    return Status(connector, time_ms, task, state, without, worker)
 
 
 def _int32(number: Any) -> int:  # noqa: ANN401  any JSON

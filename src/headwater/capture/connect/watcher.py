@@ -127,7 +127,8 @@ class Watcher:
             self._follow(consumer, admin, stop)
         except KafkaException as fault:
             raise UnavailableError(
-                f"Kafka at {self._config.bootstrap}: {fault.args[0].str()}; is it up, and is the address right?"
+                f"Kafka at {self._config.bootstrap}: {fault.args[0].str()}; "
+                "is it up, and are its address and the settings of --client right?"
             ) from fault
         finally:
             self._save()
