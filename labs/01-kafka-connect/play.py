@@ -60,9 +60,9 @@ def main() -> None:
     keep = parser.parse_args().keep
     with ExitStack() as running:
         say("the lab, the lineage service and the watchers")
-        headwater("lab", "up", "kafka")
         if not keep:
             running.callback(headwater, "lab", "down")
+        headwater("lab", "up", "kafka")
         running.enter_context(started("serve", keep=keep))
         running.enter_context(started("watch", "connect", "--bootstrap", BROKER, keep=keep))
         running.enter_context(started("watch", "registry", "--url", SUBJECTS, "--bootstrap", BROKER, keep=keep))
@@ -149,9 +149,10 @@ def runs(connector: str) -> list[str]:
 
 
 def headwater(*arguments: str) -> None:
-    """Run a `headwater` command, showing its output."""
-    environment = {**os.environ, **CREDENTIALS}
-    subprocess.run([sys.executable, "-m", "headwater.cli.main", *arguments], env=environment, check=True)  # noqa: S603
+    """Run a `headwater` command, showing its output; ends the lab if it fails."""
+    command, environment = [sys.executable, "-m", "headwater.cli.main", *arguments], {**os.environ, **CREDENTIALS}
+    if status := subprocess.run(command, env=environment, check=False).returncode:  # noqa: S603
+        raise SystemExit(status)
 
 
 @contextmanager
@@ -184,4 +185,7 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

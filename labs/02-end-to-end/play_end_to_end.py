@@ -54,9 +54,9 @@ def main() -> None:
     subprocess.run(["make", "-C", str(PROJECT), *(f"build/{part}.stamp" for part in JARS)], check=True)  # noqa: S603, S607
     with ExitStack() as running:
         say("all parts of the lab, the lineage service and two watchers")
-        headwater("lab", "up", "all")
         if not keep:
             running.callback(headwater, "lab", "down")
+        headwater("lab", "up", "all")
         running.enter_context(started("serve", keep=keep))
         running.enter_context(started("watch", "connect", "--bootstrap", BROKER, keep=keep))
         running.enter_context(started("watch", "flink", "--url", FLINK, keep=keep))
@@ -165,4 +165,7 @@ _DEFAULTS = {
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
