@@ -43,7 +43,7 @@ RULES: Final = (
         "a secret in the file",
         "Files are copied, committed and shown: everyone who can read this one has the secret.",
         "Name an environment variable (`password_env`, `token_env`, a catalog's `options_env`) instead, and replace"
-        " the secret, as it is exposed.",
+        " the secret, as it is exposed. Certificates for Kafka need no password as PEM files.",
         _credentials,
     ),
     Rule(
