@@ -531,6 +531,19 @@ def test_a_check_by_another_job_that_read_the_same_data_is_found(client: TestCli
     assert answer["findings"][0]["runs"] == ["expectations-5", "clean-5"]
 
 
+def test_a_check_by_another_job_that_failed_before_too_scores_less_and_explains_nothing_new(client: TestClient) -> None:
+    checked = {**dataset("stage"), "inputFacets": {"dataQualityAssertions": failing()}}
+    for day in (4, 5):
+        post(client, *run("expectations", day, hour=4, inputs=[checked], outputs=[]))
+        post(client, *(run("load", 5) + run("clean", 5) if day == 4 else ()))
+    post(client, *run("report", 5, outputs=[written("mart", dataQualityAssertions=failing())]))
+
+    assert [(each["score"], each["words"], each["consequence"]) for each in ask(client)["findings"]] == [
+        (0.8, "mart: not_null on amount failed", False),
+        (0.4, "stage: not_null on amount failed, as before, found by expectations", False),
+    ]
+
+
 def test_failed_tests_of_a_run_are_found(client: TestClient) -> None:
     tests = facet(tests=[{"name": "unique_id", "status": "fail"}, {"name": "fresh", "status": "pass"}])
     post(client, *run("report", 5, run_facets={"test": tests}))

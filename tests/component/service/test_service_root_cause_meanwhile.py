@@ -158,6 +158,55 @@ def test_a_failed_run_that_was_soon_retried_is_no_finding(client: TestClient) ->
     assert "failed-run" not in [each["kind"] for each in ask(client)["findings"]]
 
 
+def test_of_a_failed_run_it_is_stated_whether_later_ones_succeeded_before_the_read(client: TestClient) -> None:
+    batch(client, all_of((BAD, {"state": "FAIL"}), (LAST - 1, {"state": "FAIL"}), (LAST, {"state": "FAIL"})))
+
+    assert [(each["runs"][0], each["words"]) for each in ask(client)["findings"]] == [
+        (f"load-{LAST}", "a run of load failed"),
+        (f"load-{BAD}", "a run of load failed, and later ones succeeded"),
+        (f"load-{LAST - 1}", "a run of load failed, and so did later ones"),
+    ]
+
+
+def test_a_jump_in_rows_of_several_runs_is_one_finding_at_the_first(client: TestClient) -> None:
+    batch(client, all_of(*((BAD + hour, {"rows": 100 + hour}) for hour in range(3))))
+
+    (finding,) = ask(client)["findings"]
+
+    assert finding["runs"][:3] == [f"load-{BAD + hour}" for hour in range(3)]
+    assert finding["words"].startswith(f"raw: wrote {100 + BAD % 7} rows; ")
+    assert finding["words"].endswith("; 2 later runs did likewise")
+
+
+def test_a_jump_in_rows_since_a_jobs_code_changed_is_a_consequence_of_the_change(client: TestClient) -> None:
+    batch(client, all_of(*((hour, {"code": "b", "rows": -(hour % 7)}) for hour in STAYS)))
+
+    assert [(each["kind"], each["consequence"]) for each in ask(client)["findings"]] == [
+        ("code-change", False),
+        ("volume-jump", True),
+    ]
+
+
+def test_a_jump_in_rows_before_a_jobs_code_changed_is_no_consequence_of_it(client: TestClient) -> None:
+    batch(client, all_of((BAD - 1, {"rows": 100}), *((hour, {"code": "b"}) for hour in STAYS)))
+
+    assert [(each["kind"], each["consequence"]) for each in ask(client)["findings"]] == [
+        ("volume-jump", False),
+        ("code-change", False),
+    ]
+
+
+def test_missing_rows_since_a_stream_fell_silent_are_a_consequence_of_its_silence(client: TestClient) -> None:
+    kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+    fill = ran("fill", 0, [], [dataset("source")], state="RUNNING", minutes=(BAD - 0.5) * 60, job_facets=kind)
+    batch(client, [*fill, *all_of(*((hour, {"rows": -(hour % 7)}) for hour in STAYS))])
+
+    assert [(each["kind"], each["consequence"]) for each in ask(client)["findings"]] == [
+        ("silent-stream", False),
+        ("volume-jump", True),
+    ]
+
+
 def test_a_failed_run_that_reported_only_its_failure_is_no_retry_of_itself(client: TestClient) -> None:
     events = all_of((BAD, {"state": "FAIL"}))
     batch(client, [each for each in events if (each["run"]["runId"], each["eventType"]) != (f"load-{BAD}", "START")])

@@ -47,6 +47,9 @@ class Finding:
     """For a schema change: each column, and whether it was added, removed or retyped."""
     was_before: bool = False
     """It was already so at the reader's previous read, so it explains nothing newer."""
+    what: str | None = None
+    """What was found, without figures: of findings that agree in it, in kind and node, the first stands for all. None:
+    `words`."""
 
     @property
     def node_id(self) -> str:

@@ -1,12 +1,14 @@
 """Ranks findings: likeliest cause first, causes before their consequences.
 
 A finding is a consequence if something further up went wrong earlier, and counts half. So does a change of a column
-that a run read, if the same happened to a column of that name that it wrote. Changes that people make are never
+that a run wrote, if the same happened to a column of that name that it read; and what is found in the columns, rows or
+checks of a job's output, if the job's code or parameters had changed before. Changes that people make are never
 consequences. Ties are broken by time, then distance from the output, then reads before writes, then kind and name, so
 that the order does not depend on the order of arrival.
 """
 
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding, Rule
@@ -20,6 +22,7 @@ from headwater.graph.causes.rules.runs import failed_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.volume import volume_jumps
 from headwater.graph.causes.trail import Start, Trail, trail
+from headwater.model.words import so_many
 
 RULES: Final[tuple[Rule, ...]] = (
     schema_changes,
@@ -40,6 +43,10 @@ _EXPLAINS: Final = 0.35
 _CONSEQUENCE: Final = 0.5
 _OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change"})
 """Changes that people make, which no data causes."""
+_OF_JOB: Final = frozenset({"code-change", "parameter-change"})
+"""Changes that explain what the job wrote from then on."""
+_OF_OUTPUT: Final = frozenset({"schema-change", "volume-jump", "failed-check"})
+"""Findings about what a job wrote."""
 
 
 class Cause(NamedTuple):
@@ -92,10 +99,16 @@ def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> b
     if cause.weight < _EXPLAINS or cause.at_us > finding.at_us or (cause.was_before and not finding.was_before):
         return False
     here, there = finding.visit.run.run_id, cause.visit.run.run_id
-    is_above = there in above[here]
+    is_above = not above[here].isdisjoint((there, cause.runs[0]))
     is_between = there == here and cause.is_of_feed and not finding.is_of_feed
     is_passed_on = there == here and cause.is_read and not finding.is_read and bool(cause.columns & finding.columns)
-    return is_above or is_between or is_passed_on
+    is_of_job = (
+        cause.kind in _OF_JOB
+        and finding.kind in _OF_OUTPUT
+        and not finding.is_read
+        and cause.visit.run.job == finding.visit.run.job
+    )
+    return is_above or is_between or is_passed_on or is_of_job
 
 
 def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
@@ -115,14 +128,29 @@ def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
 
 
 def _deduplicated(found: Iterable[Finding]) -> list[Finding]:
-    """Drop a reader's finding about a dataset if its writer has the same finding: the writer came first."""
-    first: dict[tuple[object, ...], Finding] = {}
+    """One finding of those that agree: the first in time, with the greatest weight among them.
+
+    A reader's finding about a dataset goes if its writer has the same one, and so does one that comes back in a later
+    run.
+    """
+    alike: dict[tuple[object, ...], list[Finding]] = {}
     for finding in found:
-        key = (finding.kind, finding.node_id, finding.words)
-        known = first.get(key)
-        if known is None or _place(known) > _place(finding):
-            first[key] = finding
-    return list(first.values())
+        alike.setdefault((finding.kind, finding.node_id, finding.what or finding.words), []).append(finding)
+    return [_first(each) for each in alike.values()]
+
+
+def _first(alike: Sequence[Finding]) -> Finding:
+    first = min(alike, key=_place)
+    if first.kind != "volume-jump" or len(alike) == 1:
+        return first
+    likewise = so_many(len({each.visit.run.run_id for each in alike}) - 1, "later run")
+    runs = dict.fromkeys((first.runs[0], *(each.runs[0] for each in sorted(alike, key=_place)), *first.runs))
+    return replace(
+        first,
+        weight=max(each.weight for each in alike),
+        words=f"{first.words}; {likewise} did likewise",
+        runs=tuple(runs),
+    )
 
 
 def _place(finding: Finding) -> tuple[bool, int, bool, int]:

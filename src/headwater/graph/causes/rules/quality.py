@@ -1,6 +1,6 @@
 """Failed checks of what a run read or wrote, by itself or by other readers of the same data."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -32,7 +32,8 @@ def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
     yield from _weighed(_failed_tests(visit), visit, history)
     for name in sorted(name for name in visit.run.writes if visit.concerns("output", name)):
         for record in _checkers(visit, history, name):
-            yield from _weighed(_failed(visit, name, _checks(record, "input", name), (), record), visit, history)
+            checks, before = _checks(record, "input", name), _checked_before(history, record.summary, name)
+            yield from _weighed(_failed(visit, name, checks, before, record), visit, history)
 
 
 def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterator[Finding]:
@@ -54,6 +55,14 @@ def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[C
     return record.ends.get((direction, name), NOTHING_REPORTED).checks
 
 
+def _checked_before(history: History, checker: RunSummary, name: DatasetId) -> Sequence[Check]:
+    """The results of the checking job's previous run that read the dataset."""
+    began = checker.started_us, checker.run_id
+    runs = (run for run in history.runs_of(checker.job) if (run.started_us, run.run_id) < began and name in run.reads)
+    last = next(runs, None)
+    return () if last is None else _checks(history.record(last.run_id), "input", name)
+
+
 def _failed(
     visit: Visit,
     name: DatasetId,
@@ -65,27 +74,31 @@ def _failed(
     failed = [each.check for each in meanwhile] + [check for check in checks if not check.assertion.success]
     if not failed:
         return
+    failed_before = {each.assertion.check for each in before if not each.assertion.success}
+    was_before = all(check.assertion.check in failed_before for check in failed)
     is_own = reporter is visit.record
     first_us = min((each.at_us for each in meanwhile), default=visit.run.started_us)
+    names = listed(sorted({_named(check) for check in failed}))
+    by = "" if is_own else f", found by {reporter.summary.job.name}"
     yield Finding(
         "failed-check",
-        max(_weight(visit, name, check, before) for check in failed),
-        f"{name.name}: {listed(sorted({_named(check) for check in failed}))} failed"
-        + ("" if is_own else f", found by {reporter.summary.job.name}"),
+        max(_weight(visit, name, check, failed_before) for check in failed),
+        f"{name.name}: {names} failed{', as before' if was_before else ''}{by}",
         name,
         visit,
         first_us if is_own else reporter.summary.last_us,
         tuple(dict.fromkeys((reporter.summary.run_id, visit.run.run_id))),
         tuple(dict.fromkeys(check.event for check in failed)),
+        was_before=was_before,
+        what=f"{names}{by}",
     )
 
 
-def _weight(visit: Visit, name: DatasetId, check: Check, before: Sequence[Check]) -> float:
+def _weight(visit: Visit, name: DatasetId, check: Check, failed_before: Container[object]) -> float:
     assertion = check.assertion
     weight = _WARNING if (assertion.severity or "").lower().startswith("warn") else _ERROR
     if assertion.of_column is not None and not visit.matters(name, assertion.of_column):
         weight *= _ELSEWHERE
-    failed_before = {each.assertion.check for each in before if not each.assertion.success}
     return weight * (WAS_BEFORE if assertion.check in failed_before else 1)
 
 
@@ -98,15 +111,20 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
     failed = [each for each in visit.record.tests if each.test.passed is False]
     if failed:
         warns = all((each.test.severity or "").lower().startswith("warn") for each in failed)
+        names = sorted({each.test.name for each in failed})
+        before = {each.test.name for run in visit.earlier[:1] for each in run.tests if each.test.passed is False}
+        was_before = before.issuperset(names)
         yield Finding(
             "failed-check",
-            _WARNING if warns else _ERROR,
-            f"{visit.run.job.name}: {listed(sorted({each.test.name for each in failed}))} failed",
+            (_WARNING if warns else _ERROR) * (WAS_BEFORE if was_before else 1),
+            f"{visit.run.job.name}: {listed(names)} failed{', as before' if was_before else ''}",
             visit.run.job,
             visit,
             visit.run.started_us,
             (visit.run.run_id,),
             tuple(dict.fromkeys(each.event for each in failed)),
+            was_before=was_before,
+            what=listed(names),
         )
 
 

@@ -14,7 +14,7 @@ from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
 _FAILED: Final = 0.9
 _ABORTED: Final = 0.8
 _FOLLOWED: Final = 0.5
-"""Factor on the weight if later runs succeeded."""
+"""Factor on the weight if later runs followed before the read."""
 
 
 def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
     why = f": {clipped(error[0])}" if error else ""
     what = "failed" if run.state == "FAILED" else "was aborted"
     is_followed = bool(visit.path) and visit.path[-1].by == "meanwhile"
-    then = ", and later ones succeeded" if is_followed else ""
+    then = f", and {_later(visit, history)}" if is_followed else ""
     events = [event for event in (visit.record.last, error and error[1]) if event is not None]
     yield Finding(
         "failed-run",
@@ -39,6 +39,14 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
         tuple(dict.fromkeys(events)),
         was_before=visit.was_before,
     )
+
+
+def _later(visit: Visit, history: History) -> str:
+    """What became of the job's later runs by the time of the read."""
+    since_us, until_us = visit.run.ended_us or visit.run.last_us, visit.news.until_us
+    later = [run for run in history.runs_of(visit.run.job) if run.started_us >= since_us and run != visit.run]
+    has_success = any(run.state == "COMPLETED" and (run.ended_us or 0) <= until_us for run in later)
+    return "later ones succeeded" if has_success else "so did later ones"
 
 
 def _weight(visit: Visit, *, is_followed: bool) -> float:

@@ -82,6 +82,7 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
                 visit.run.started_us,
                 (visit.run.run_id, *(run_id for _, run_id in earlier)),
                 (count[1],),
+                what=f"{visit.run.job.name} {direction} {'more' if found.ratio > 1 else 'fewer'}",
             )
 
 
