@@ -385,14 +385,39 @@ def test_a_job_whose_newest_runs_began_at_the_same_time_is_overdue_for_its_outpu
     for each in run("report", 4):
         post(client_later, {**each, "run": {"runId": "report-4-again"}})
 
-    assert [found(ask(client_later, node)) for node in (MART, "job:etl:report")] == [[("missing-run", "report", 0)]] * 2
+    overdue = [found(ask(client_later, node)) for node in (MART, "job:etl:report")]
+    assert [("missing-run", "report", 0) in each for each in overdue] == [True, True]
 
 
 def test_with_a_run_parameter_the_outputs_own_job_is_not_missing(client_later: TestClient) -> None:
     answer = ask(client_later)
 
-    assert answer["summary"].startswith("report usually ends a run every 1 d, and its last one is 18")
+    assert [
+        (name, finding["consequence"]) for (_, name, _), finding in zip(found(answer), answer["findings"], strict=True)
+    ] == [
+        ("load", False),
+        ("clean", True),
+        ("report", True),
+    ]
+    assert answer["summary"].startswith("load usually ends a run every 1 d, and its last one is 18")
     assert ask(client_later, run="report-4")["findings"] == []
+
+
+def test_a_failure_since_the_last_run_is_found_for_a_job_that_should_have_run_after_it(client: TestClient) -> None:
+    post(client, *days(5, 6), *run("load", 7, state="FAIL"))
+
+    answer = ask(client, asOf=at(7, 6))
+
+    assert found(answer) == [("failed-run", "load", 2), ("missing-run", "clean", 1), ("missing-run", "report", 0)]
+    assert [each["consequence"] for each in answer["findings"]] == [False, True, True]
+    assert [link["by"] for link in answer["findings"][0]["path"]] == ["time", "attempt"]
+    assert found(ask(client, run="report-6", asOf=at(7, 6))) == []
+
+
+def test_a_regular_job_is_overdue_a_tenth_of_its_interval_after_its_time(client: TestClient) -> None:
+    post(client, *days(5, 6), *run("load", 7), *run("clean", 7))
+
+    assert [found(ask(client, asOf=at(7, 5, minute))) for minute in (33, 35)] == [[], [("missing-run", "report", 0)]]
 
 
 @pytest.mark.parametrize("state", ["FAIL", None])

@@ -14,6 +14,10 @@ from headwater.graph.causes.writers import read_at_us, read_through
 
 _LATE_AFTER: Final = 2.0
 """In usual intervals: one run was skipped."""
+_LATE_IF_REGULAR: Final = 1.1
+"""The same, for a job none of whose intervals was ever that long."""
+_FEWEST_REGULAR: Final = 5
+"""Intervals that are needed to conclude that a job is regular."""
 _FEWEST_TURNS: Final = 4
 """Transitions from one read to the next that are needed to conclude that each usually brings new data."""
 _RARELY: Final = 8
@@ -49,13 +53,27 @@ def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None
         return None
     since_us = None if feed is None else replaced_us(history, feed.dataset, last.job, last.end_us, at_us)
     is_read_again = feed is not None and since_us is None and _is_read_again(visit, history, last, feed)
-    if age_us <= _LATE_AFTER * usual and not is_read_again:
+    is_past_its_time = feed is None and _is_regular(intervals_us(ends), usual) and age_us > _LATE_IF_REGULAR * usual
+    if age_us <= _LATE_AFTER * usual and not is_read_again and not is_past_its_time:
         return None
     share = _share(intervals_us(ends), age_us, is_read_again=is_read_again)
     before = [] if since_us is None else _were_so(visit, history, since_us, last.end_us + _LATE_AFTER * usual)
     if share == 0 or (len(before) == BASELINE and all(before)):
         return None
     return Lateness(age_us, usual, is_read_again, share, any(before[:1]))
+
+
+def _is_regular(intervals: Sequence[int], usual: float) -> bool:
+    return len(intervals) >= _FEWEST_REGULAR and max(intervals) <= _LATE_IF_REGULAR * usual
+
+
+def is_overdue(visit: Visit, history: History) -> bool:
+    """Whether a newer run of the visited run's job was expected, and neither began nor is explained by a pause."""
+    run = visit.run
+    if visit.awaited_us is None or run.state != "COMPLETED" or history.is_stream(run.job):
+        return False
+    is_newest = history.runs_of(run.job)[0].run_id == run.run_id
+    return is_newest and lateness(visit, history, run, None) is not None
 
 
 def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> float:

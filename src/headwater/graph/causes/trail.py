@@ -3,12 +3,15 @@
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
+from headwater.graph.causes.attempts import not_superseded
 from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
+from headwater.graph.causes.lateness import is_overdue
 from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Feed, Handover, Link, Parts, Visit, Window, Writer
@@ -57,6 +60,7 @@ class _Next(NamedTuple):
     def also_for(self, other: "_Next") -> "_Next":
         """This run, to be visited also for what matters by another path that leads here: outputs, columns, changes."""
         both = self._replace(
+            awaited_us=other.awaited_us if self.awaited_us is None else self.awaited_us,
             news=self.news.union(other.news),
             was_read=self.was_read and other.was_read,
             was_before=self.was_before and other.was_before,
@@ -150,14 +154,15 @@ class _Walk:
 
 def _upstream(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
     """The next visit: the run that wrote what was read, for that output."""
-    is_awaited = writer.by == "whole"  # it may have run since
+    is_later = writer.by == "whole" or (visit.is_overdue and at_us == visit.awaited_us)  # it may have run since
     return _Next(
         writer.run,
         (*here.path, Link(here.run.run_id, source, writer.run.run_id, writer.by)),
         None if isinstance(source, JobId) else frozenset({source}),
         _narrowed(visit.columns, source),
-        visit.news._replace(until_us=at_us if is_awaited else min(visit.news.until_us, at_us)),
+        visit.news._replace(until_us=at_us if is_later else min(visit.news.until_us, at_us)),
         here.was_read or bool(visit.earlier),
+        awaited_us=visit.awaited_us if visit.is_overdue else None,
         was_before=writer.was_before,
     )
 
@@ -194,7 +199,22 @@ def _visit(history: History, here: _Next) -> Visit:
     sources = (*handovers, *_child_runs(history, here), *_missing_parts(history, here, feeds))
     # If the columns' sources are unknown, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
-    return Visit(record, path, feeds, earlier, mattering, news, parts, sources, awaited_us, was_before)
+    visit = Visit(record, path, feeds, earlier, mattering, news, parts, sources, awaited_us, was_before)
+    if here.awaited_us is None or not is_overdue(visit, history):
+        return visit
+    return replace(visit, is_overdue=True, missed=tuple(_missed(history, feeds, here.awaited_us)))
+
+
+def _missed(history: History, feeds: Iterable[Feed], until_us: int) -> Iterator[Feed]:
+    """The runs that failed since a run read what they write, by the time when the next one should have read it."""
+    for feed in feeds:
+        failed: list[Writer] = []
+        for job in feed.jobs:
+            tried = [run for run in history.runs_of(job) if run.ended_us is not None and run.ended_us <= until_us]
+            since = (run for run in not_superseded(tried, None) if (run.ended_us or 0) > feed.at_us)
+            failed += (Writer(run, "attempt") for run in since)
+        if failed:
+            yield feed._replace(versions=frozenset(), writers=tuple(failed), at_us=until_us)
 
 
 def _earlier(history: History, run: RunSummary, news: Window | None) -> Sequence[RunSummary]:

@@ -111,6 +111,10 @@ class Visit:
     """By when a newer run of its job was expected; None: it does not matter whether there was one."""
     was_before: bool = False
     """It failed, and its readers had already run without it before."""
+    is_overdue: bool = False
+    """Whether the awaited run is overdue."""
+    missed: tuple[Feed, ...] = ()
+    """If it is: the failed runs since this one that should have written what it would have read."""
 
     @property
     def run(self) -> RunSummary:
@@ -133,8 +137,8 @@ class Visit:
 
     @property
     def fed_by(self) -> Iterator[tuple[DatasetId | JobId, Writer, int]]:
-        """Each run that fed it, with the dataset or job between, and the time of the read."""
-        for feed in self.feeds:
+        """Each run that fed it, or should have fed the next one, with the dataset or job between and the time."""
+        for feed in (*self.feeds, *self.missed):
             yield from ((feed.dataset, writer, feed.at_us) for writer in feed.writers)
         for giver in self.handovers:
             yield from ((giver.job, writer, giver.at_us) for writer in giver.writers)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+_ALMOST: Final = 0.99
+"""A day less some minutes is a day."""
 _MOST_NAMES: Final = 5
 _MOST_LETTERS: Final = 200
 
@@ -11,11 +13,11 @@ _MOST_LETTERS: Final = 200
 def span(microseconds: float) -> str:
     """A length of time in its largest unit.
 
-    >>> span(5_400_000_000), span(90_000_000_000), span(1_200_000)
+    >>> span(5_400_000_000), span(86_399_000_000), span(1_200_000)
     ('1.5 h', '1 d', '1.2 s')
     """
     seconds = microseconds / 1_000_000
-    unit, size = next((pair for pair in _UNITS if seconds >= pair[1]), ("s", 1))
+    unit, size = next((pair for pair in _UNITS if seconds >= _ALMOST * pair[1]), ("s", 1))
     return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
 
 

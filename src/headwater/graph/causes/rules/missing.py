@@ -87,10 +87,8 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
 
 def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
     """The job that writes the output itself, unless it began another run, or tried to."""
-    run = visit.run
-    is_newest = visit.awaited_us is not None and history.runs_of(run.job)[0].run_id == run.run_id
-    if is_newest and run.state == "COMPLETED" and not history.is_stream(run.job):
-        yield from _overdue(visit, history, run, None)
+    if visit.is_overdue:
+        yield from _overdue(visit, history, visit.run, None)
 
 
 def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None) -> Iterator[Finding]:

@@ -26,9 +26,9 @@ def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.sides(direction):
-            before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
+            own_before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
             meanwhile = _meanwhile(visit, history, direction, name)
-            yield from _weighed(_failed(visit, name, end.checks, before, visit.record, meanwhile), visit, history)
+            yield from _weighed(_failed(visit, name, end.checks, own_before, visit.record, meanwhile), visit, history)
     yield from _weighed(_failed_tests(visit), visit, history)
     for name in sorted(name for name in visit.run.writes if visit.concerns("output", name)):
         for record in _checkers(visit, history, name):
