@@ -24,6 +24,8 @@ DERIVATION: Final[Mapping[int, Derivation]] = {
 INFERRED: Final = "inputs and outputs"
 
 
+Value = tuple[DatasetId, str | None]
+"""A source of a column's value; column None: all of the dataset."""
 Report = tuple[DatasetId, EvidenceKey, Edge]
 """Column evidence for a dataset: the name used, what was reported, and when, in how many runs."""
 
@@ -51,6 +53,22 @@ def sources_reported_by(graph: Graph, run_id: str, name: DatasetId) -> set[Datas
     """The sources that one run reports for the dataset, by its strongest facet; None: it has no such facet."""
     by = _strongest(graph.runs[run_id], graph.members(name))
     return {graph.shown(source) for source in _sources_by(graph, by)} if by else None
+
+
+def evidence_of_run(graph: Graph, run_id: str, name: DatasetId) -> frozenset[tuple[DatasetId, EvidenceKey]]:
+    """The strongest evidence that one run gives of the dataset's sources; empty: it gives none."""
+    return frozenset(_strongest(graph.runs[run_id], graph.members(name)))
+
+
+def values_by(graph: Graph, by: Iterable[tuple[DatasetId, EvidenceKey]]) -> dict[str, frozenset[Value]]:
+    """By column, what its value is taken from by this evidence; nothing for a column that only depends on others."""
+    taken: dict[str, set[Value]] = {}
+    for edge in (edge for member, (_, digest) in by for edge in graph.column_edges.edges(member, digest)):
+        if edge.target_column is not None:
+            values = taken.setdefault(edge.target_column, set())
+            if edge.kind == "DIRECT":
+                values.add((graph.shown(edge.source), edge.source_column))
+    return {column: frozenset(values) for column, values in taken.items()}
 
 
 def _sources_by(graph: Graph, by: Iterable[tuple[DatasetId, EvidenceKey]]) -> Iterator[DatasetId]:

@@ -537,7 +537,7 @@ def test_the_events_of_a_failed_check_are_ordered_by_time(client: TestClient, se
     }
     post(client, event(eventType="START", eventTime="2026-05-22T14:23:00Z", job=live), *events_by_second.values())
 
-    [finding] = ask(client, "dataset:lake:raw")["findings"]
+    finding = ask(client, "dataset:lake:raw")["findings"][0]
 
     assert [each["digest"] for each in finding["events"]] == [
         digest_of(events_by_second[second]) for second in (10, 20)
@@ -643,6 +643,62 @@ def test_a_job_that_reads_another_dataset_than_before_is_found(client: TestClien
     answer = ask(client, "dataset:lake:stage")
 
     assert [finding["words"] for finding in answer["findings"]] == ["clean: its inputs changed from raw to raw_copy"]
+
+
+def made(**sources: str) -> dict[str, Any]:
+    """The columns of an output, each with the column of raw that its value is taken from."""
+    fields = {
+        column: {"inputFields": [{"namespace": "lake", "name": "raw", "field": source}]}
+        for column, source in sources.items()
+    }
+    return facet(fields=fields)
+
+
+def test_columns_that_a_job_takes_from_other_columns_than_before_are_found(client: TestClient) -> None:
+    for day, amount in ((5, "amount"), (6, "amount"), (7, "tax"), (8, "tax")):
+        post(client, *run("load", day))
+        post(client, *run("clean", day, outputs=[written("stage", columnLineage=made(id="id", amount=amount))]))
+
+    answer = ask(client, "dataset:lake:stage")
+
+    (finding,) = answer["findings"]
+    assert finding["words"] == "stage: clean takes amount from other columns than before"
+    assert (finding["kind"], finding["score"], finding["runs"]) == (
+        "code-change",
+        0.3,
+        ["clean-7", "clean-6", "clean-8"],
+    )
+    assert found(ask(client, "datasetField:lake:stage:id")) == []
+    assert ask(client, "dataset:lake:stage", run="clean-7")["findings"][0]["score"] == 0.6
+
+
+def test_columns_that_come_from_elsewhere_each_time_are_no_finding(client: TestClient) -> None:
+    for day in range(5, 9):
+        post(client, *run("load", day))
+        post(client, *run("clean", day, outputs=[written("stage", columnLineage=made(amount=f"amount_{day}"))]))
+
+    assert found(ask(client, "dataset:lake:stage")) == []
+
+
+def test_a_job_that_writes_a_dataset_beside_the_one_that_always_did_is_found(client: TestClient) -> None:
+    by_hand = run("query-42", 5, hour=2, inputs=[read("names")], outputs=[written("stage", 3)])
+    by_hand = [{**each, "eventTime": at(5, 2, 40 + minute)} for minute, each in enumerate(by_hand)]
+    post(client, *run("load", 5), *run("clean", 5), *by_hand, *run("report", 5))
+
+    (finding,) = ask(client)["findings"]
+
+    assert finding["words"] == "stage: query-42 wrote it, and had not written it before"
+    assert (finding["kind"], finding["score"], finding["runs"]) == ("new-writer", 0.6, ["query-42-5", "clean-5"])
+    post(client, *run("load", 6), *run("clean", 6), *run("report", 6))
+    assert found(ask(client)) == []  # the report had read it before
+
+
+def test_a_dataset_that_another_job_writes_each_time_has_no_new_writer(client: TestClient) -> None:
+    for day in range(5, 9):
+        post(client, *run(f"query-{day}", day, hour=1, inputs=[], outputs=[written("names")]))
+        post(client, *run("report", day, hour=4, inputs=[read("names")]))
+
+    assert "new-writer" not in [kind for kind, _, _ in found(ask(client))]
 
 
 # Streams, versions, freshness

@@ -17,6 +17,7 @@ Kind = Literal[
     "failed-check",
     "volume-jump",
     "code-change",
+    "new-writer",
     "parameter-change",
     "engine-change",
     "silent-stream",

@@ -12,6 +12,7 @@ from headwater.graph.causes.record import (
     ReportedSchemaChange,
     RunSummary,
 )
+from headwater.graph.flow import Value
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 
@@ -60,6 +61,9 @@ class History(Protocol):
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """The sources that a run reports for a dataset; None: it reports none, so all its inputs count."""
+
+    def values_made_by(self, run_id: str, name: DatasetId) -> Mapping[str, frozenset[Value]] | None:
+        """By column of the dataset, what a run reports its values are taken from; None: it reports no columns."""
 
     def parts(self, run_id: str) -> Sequence[RunSummary]:
         """The descendant runs of a run, oldest first.

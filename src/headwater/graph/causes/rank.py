@@ -17,9 +17,11 @@ from headwater.graph.causes.rules.code import code_changes
 from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
 from headwater.graph.causes.rules.lifecycle import lifecycle_changes
 from headwater.graph.causes.rules.missing import missing_runs
+from headwater.graph.causes.rules.newcomers import new_writers
 from headwater.graph.causes.rules.quality import failed_checks
 from headwater.graph.causes.rules.runs import failed_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
+from headwater.graph.causes.rules.sources import changed_sources
 from headwater.graph.causes.rules.volume import volume_jumps
 from headwater.graph.causes.trail import Start, Trail, trail
 from headwater.model.words import so_many
@@ -34,6 +36,8 @@ RULES: Final[tuple[Rule, ...]] = (
     failed_checks,
     volume_jumps,
     code_changes,
+    changed_sources,
+    new_writers,
     silent_streams,
     freshness_gaps,
 )
@@ -41,7 +45,7 @@ RULES: Final[tuple[Rule, ...]] = (
 _EXPLAINS: Final = 0.35
 """From this weight on, a finding explains later ones."""
 _CONSEQUENCE: Final = 0.5
-_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change"})
+_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change", "new-writer"})
 """Changes that people make, which no data causes."""
 _OF_JOB: Final = frozenset({"code-change", "parameter-change"})
 """Changes that explain what the job wrote from then on."""

@@ -26,7 +26,7 @@ from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, ReportedSchema, drift
 from headwater.graph.ends import ends_of, reported_ends, runs_handing_to
-from headwater.graph.flow import sources_reported_by, sources_through
+from headwater.graph.flow import Value, evidence_of_run, sources_reported_by, sources_through, values_by
 from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
@@ -90,6 +90,7 @@ class KnownHistory:
         self.failed_checks_while_running = cache(self._failed_checks_while_running)
         self.is_stream = cache(partial(is_stream, knowledge))
         self._reported_ends = cache(partial(reported_ends, self._graph))
+        self._values_by = cache(partial(values_by, self._graph))
         self._named = cache(self._names)  # most runs of a job have the same ends
 
     def close(self) -> None:
@@ -139,6 +140,11 @@ class KnownHistory:
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """The sources of a dataset as a run states them, by its strongest facet; None if it states none."""
         return sources_reported_by(self._graph, run_id, name)
+
+    def values_made_by(self, run_id: str, name: DatasetId) -> Mapping[str, frozenset[Value]] | None:
+        """As in `History`."""
+        by = evidence_of_run(self._graph, run_id, name)
+        return self._values_by(by) if by else None
 
     def parts(self, run_id: str) -> Sequence[RunSummary]:
         """As in `History`; deleted jobs are left out."""

@@ -7,5 +7,7 @@ schema      columns that came, went or changed their type
 quality     checks that failed
 volume      more or fewer rows than usual
 code        other code, parameters or engine than before
+sources     columns taken from other columns than before
+newcomers   jobs that write a dataset for the first time, beside others
 freshness   silent streams, old or unfinished inputs
 """

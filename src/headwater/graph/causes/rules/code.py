@@ -1,6 +1,6 @@
 """Other code, parameters, engine, inputs or outputs than in the job's earlier runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, Kind
@@ -11,7 +11,7 @@ from headwater.graph.causes.visit import Visit
 from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
 
-_COMPARED: Final = 5
+COMPARED: Final = 5
 """Runs before a change that show whether a trait is usually stable."""
 _ONE_BEFORE: Final = 0.8
 _SOMETIMES: Final = 0.5
@@ -42,7 +42,7 @@ def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
         turn = last_turn((visit.record, trait), former, _have_one_value, _have_one_value)
         if turn is None or (turn.run is not visit.record and not trait.lasts):
             continue
-        steadiness = _steadiness([each.value for each in turn.former[:_COMPARED]])
+        steadiness = steadiness_of([each.value for each in turn.former[:COMPARED]])
         if steadiness == 0:
             continue
         was_before = not visit.is_news(turn.run)
@@ -74,7 +74,7 @@ def _are_alike(one: Record, other: Record) -> bool:
     )
 
 
-def _steadiness(values: Sequence[str]) -> float:
+def steadiness_of(values: Sequence[Hashable]) -> float:
     """The significance of a new value, by the values before: 0 if every run had another."""
     distinct = len(set(values))
     if len(values) == 1:

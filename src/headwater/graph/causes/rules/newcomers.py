@@ -1,0 +1,62 @@
+"""Jobs that write a dataset for the first time, beside those that wrote it before: a manual write, a renamed job."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from headwater.graph.causes.finding import Finding, shown_by
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
+from headwater.graph.causes.visit import BASELINE, Visit
+from headwater.model.names import DatasetId
+
+_NEW: Final = 0.6
+_SOMETIMES: Final = 0.5
+"""Factor on the weight if one of the writes before was also a job's first."""
+_OFTEN: Final = 2
+"""So many such writes among those before: then this is how the dataset is written."""
+
+
+def new_writers(visit: Visit, history: History) -> Iterator[Finding]:
+    """The run wrote a dataset that its job had not written before, though others had, since the reader's last run."""
+    run = visit.run
+    if run.has_failed or (visit.path and not visit.news.has(_end_us(run))):
+        return
+    for name in sorted(name for name in run.writes if visit.concerns("output", name) and _has_data(visit, name)):
+        before = _written_before(history, name, run)
+        new = sum(_is_first(history, name, each) for each in before[:BASELINE] if each is not before[-1])
+        if not before or any(each.job == run.job for each in before) or new >= _OFTEN:
+            continue
+        yield Finding(
+            "new-writer",
+            _NEW * (_SOMETIMES if new else 1),
+            f"{name.name}: {run.job.name} wrote it, and had not written it before",
+            name,
+            visit,
+            run.started_us,
+            (run.run_id, before[0].run_id),
+            shown_by(visit.record.last),
+        )
+
+
+def _has_data(visit: Visit, name: DatasetId) -> bool:
+    """Whether the run may have written rows: not if it reports that it only created, altered, renamed or emptied it."""
+    end = visit.record.ends.get(("output", name), NOTHING_REPORTED)
+    return end.rows is not None or end.lifecycle_change is None or end.lifecycle_change[0] == "OVERWRITE"
+
+
+def _written_before(history: History, name: DatasetId, run: RunSummary) -> list[RunSummary]:
+    """The runs that wrote the dataset and began before this one, newest first."""
+    began = run.started_us, run.run_id
+    runs = (each for job in history.writers(name) for each in history.runs_of(job) if name in each.writes)
+    before = [each for each in runs if each.state == "COMPLETED" and (each.started_us, each.run_id) < began]
+    return sorted(before, key=lambda each: (each.started_us, each.run_id), reverse=True)
+
+
+def _is_first(history: History, name: DatasetId, run: RunSummary) -> bool:
+    """Whether it was its job's first run that wrote the dataset."""
+    wrote = (each for each in history.runs_of(run.job) if name in each.writes and each.state == "COMPLETED")
+    return min(wrote, key=lambda each: (each.started_us, each.run_id)) == run
+
+
+def _end_us(run: RunSummary) -> int:
+    return run.last_us if run.ended_us is None else run.ended_us
