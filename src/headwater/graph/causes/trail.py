@@ -181,10 +181,11 @@ def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf
 
 def _visit(history: History, here: _Next) -> Visit:
     run, path, outputs, wanted, news, was_read, awaited_us, _, was_before = here
-    record, at_us = history.record(run.run_id), read_at_us(history, run)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         at_us = news.until_us  # what it read and reported later is not in the data that was read
         record = history.record_then(run.run_id, at_us)
+    else:
+        record, at_us = history.record(run.run_id), read_at_us(history, run)
     columns = None if wanted is None else columns_above(history, wanted)
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))

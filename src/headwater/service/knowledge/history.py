@@ -45,6 +45,7 @@ from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.lifecycle import has_only_changed_places
+from headwater.service.knowledge.run_records import Then
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ReportedFacet
 
@@ -55,8 +56,9 @@ _MOST_BETWEEN: Final = 5_000
 _FAILED_ENDS: Final = frozenset({"FAIL", "ABORT"})
 _MOST_WHOLES: Final = 20
 """Limit on nested parents of a run."""
-_MOST_EVENTS: Final = 200
-"""Limit per run: its first events, and as many of its last; a stream may have any number between."""
+_MOST_EVENTS: Final = 50
+"""Limit per run: its first events, and as many of its last; a stream may have any number between, and reading them is
+most of what a question costs."""
 _WINDOWS: Final = 2
 """Reporting windows that a stream may miss, if it announces one."""
 _VERSION_FACETS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
@@ -397,22 +399,35 @@ class KnownHistory:
         return replace(record, ends={key: end for key, end in record.ends.items() if self._counts(key[1])})
 
     def _record_then(self, run_id: str, until_us: int) -> Record:
-        record = self.record(run_id)
-        full = record.summary
+        full = self.summary(run_id)
+        assert full is not None  # noqa: S101  only runs with events are asked for
         if full.last_us <= until_us:
-            return record
-        events = [*self._events(run_id, until_us)]
+            return self.record(run_id)
+        begun = self._begun_then(full, until_us)
         has_ended = full.ended_us is not None and full.ended_us <= until_us
         summary = full._replace(
             state=full.state if has_ended else "RUNNING",
             ended_us=full.ended_us if has_ended else None,
-            last_us=max((each.event.stamp.time_us for each in events), default=full.started_us),
+            last_us=begun.summary.last_us,
         )
-        then = self._without_deleted(record_of(summary, events, self._graph.shown, self._records.readings))
+        then = self._without_deleted(begun)
         observed = self._graph.runs[run_id].observed
         reads = full.reads - (self._names(observed, "input") - then.named("input"))
         writes = full.writes - (self._names(observed, "output") - then.named("output"))
         return replace(then, summary=summary._replace(reads=reads, writes=writes))
+
+    def _begun_then(self, full: RunSummary, until_us: int) -> Record:
+        """The record of a run by its events up to that time; its summary is as of now, but for `last_us`."""
+        run_id = full.run_id
+        key = Then(run_id, until_us, self._knowledge.store.count_run_events(run_id, until_us))
+        record = self._records.get_then(key)
+        if record is None:
+            events = [*self._events(run_id, until_us)]
+            last_us = max((each.event.stamp.time_us for each in events), default=full.started_us)
+            summary = full._replace(last_us=last_us)
+            record = record_of(summary, events, self._graph.shown, self._records.readings)
+            self._records.keep_then(key, record)
+        return record
 
     def _events(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
         for logged in self._logged(run_id, until_us):

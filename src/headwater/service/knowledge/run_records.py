@@ -1,7 +1,10 @@
-"""A cache of what runs reported, as the root-cause walk reads it; a run's record is dropped with its next event."""
+"""A cache of what runs reported, as the root-cause walk reads it; a run's record is dropped with its next event.
+
+What a stream had reported by an earlier time stays, because its next event does not change that.
+"""
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from headwater.graph.causes.readings import Readings
 from headwater.graph.causes.record import Record
@@ -9,9 +12,19 @@ from headwater.service.knowledge.cache import LruCache
 
 MAX_BYTES: Final = 48 * 2**20
 """Of all records: about 20,000 runs that read and wrote three datasets."""
+_MAX_BYTES_THEN: Final = 8 * 2**20
+"""Of all records as of earlier times: about 4,000."""
 _RUN_BYTES: Final = 1_000
 _END_BYTES: Final = 400
 _CHECK_BYTES: Final = 500
+
+
+class Then(NamedTuple):
+    """A run at an earlier time; `events`: how many of its events up to that time are known."""
+
+    run_id: str
+    until_us: int
+    events: int
 
 
 class RunRecords:
@@ -20,6 +33,7 @@ class RunRecords:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.readings = Readings()
         self._cache: LruCache[str, Record] = LruCache(max_bytes, size_bytes)
+        self._then: LruCache[Then, Record] = LruCache(min(max_bytes, _MAX_BYTES_THEN), size_bytes)
         self._names_as_of = 0
 
     def names_are_as_of(self, changes: int) -> None:
@@ -27,6 +41,7 @@ class RunRecords:
         if self._names_as_of != changes:
             self._names_as_of = changes
             self._cache.clear()
+            self._then.clear()
 
     def get(self, run_id: str) -> Record | None:
         """The run's record, or None if it is not cached."""
@@ -35,6 +50,14 @@ class RunRecords:
     def keep(self, record: Record) -> None:
         """Cache a record."""
         self._cache.keep(record.summary.run_id, record)
+
+    def get_then(self, then: "Then") -> Record | None:
+        """A run's record as of then, or None if it is not cached."""
+        return self._then.get(then)
+
+    def keep_then(self, then: "Then", record: Record) -> None:
+        """Cache a record as of then."""
+        self._then.keep(then, record)
 
     def forget(self, run_ids: Iterable[str]) -> None:
         """Drop the records of these runs."""

@@ -8,6 +8,7 @@ from headwater.graph.causes.history import History
 from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
 from headwater.graph.causes.visit import BASELINE, Visit
 from headwater.model.names import DatasetId
+from headwater.model.times import BEFORE_ALL_US
 
 _NEW: Final = 0.6
 _SOMETIMES: Final = 0.5
@@ -22,9 +23,11 @@ def new_writers(visit: Visit, history: History) -> Iterator[Finding]:
     if run.has_failed or (visit.path and not visit.news.has(_end_us(run))):
         return
     for name in sorted(name for name in run.writes if visit.concerns("output", name) and _has_data(visit, name)):
+        if not _is_first(history, name, run):
+            continue
         before = _written_before(history, name, run)
         new = sum(_is_first(history, name, each) for each in before[:BASELINE] if each is not before[-1])
-        if not before or any(each.job == run.job for each in before) or new >= _OFTEN:
+        if not before or new >= _OFTEN:
             continue
         yield Finding(
             "new-writer",
@@ -45,17 +48,22 @@ def _has_data(visit: Visit, name: DatasetId) -> bool:
 
 
 def _written_before(history: History, name: DatasetId, run: RunSummary) -> list[RunSummary]:
-    """The runs that wrote the dataset and began before this one, newest first."""
+    """The runs of other jobs that wrote the dataset and began before this one, newest first."""
     began = run.started_us, run.run_id
-    runs = (each for job in history.writers(name) for each in history.runs_of(job) if name in each.writes)
-    before = [each for each in runs if each.state == "COMPLETED" and (each.started_us, each.run_id) < began]
+    others = (job for job in history.writers(name) if job != run.job)
+    runs = (each for job in others for each in history.runs_of(job) if _has_written(each, name))
+    before = [each for each in runs if (each.started_us, each.run_id) < began]
     return sorted(before, key=lambda each: (each.started_us, each.run_id), reverse=True)
 
 
 def _is_first(history: History, name: DatasetId, run: RunSummary) -> bool:
-    """Whether it was its job's first run that wrote the dataset."""
-    wrote = (each for each in history.runs_of(run.job) if name in each.writes and each.state == "COMPLETED")
-    return min(wrote, key=lambda each: (each.started_us, each.run_id)) == run
+    """Whether no run of its job had written the dataset when it began."""
+    earlier = history.ended_in(run.job, BEFORE_ALL_US, run.started_us, has_failed=False)
+    return not any(name in each.writes for each in earlier)
+
+
+def _has_written(run: RunSummary, name: DatasetId) -> bool:
+    return run.state == "COMPLETED" and name in run.writes
 
 
 def _end_us(run: RunSummary) -> int:
