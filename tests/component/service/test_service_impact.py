@@ -633,6 +633,28 @@ def test_column_lineage_of_one_job_does_not_count_for_another_job_with_the_same_
     assert uses["a"] == {"shared:x": "direct", "shared": "direct", "job telling": "direct"}
 
 
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_of_two_jobs_with_the_same_source_and_target_each_is_reached_by_the_columns_that_it_names(
+    client: TestClient, is_declared: bool
+) -> None:
+    for second, column in enumerate(DELAYS, 7):
+        lineage = columns([], **{f"{column}s": [source("delays", column, "DIRECT", "IDENTITY")]})
+        body = ran(
+            f"by_{column}", f"r-{column}", second, [dataset("delays")], [dataset("shown", columnLineage=lineage)]
+        )
+        left_out = ("run", "eventType") if is_declared else ()
+        post(client, {member: value for member, value in body.items() if member not in left_out})
+    post(client, ran("silent", "r-silent", 9, [dataset("delays")], [dataset("shown")]))
+
+    reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
+
+    jobs = [{name: each.get(f"job {name}") for name in ("by_carrier", "by_avg_delay", "silent")} for each in reached]
+    assert jobs == [
+        {"by_carrier": "breaks", "by_avg_delay": None, "silent": "unknown"},
+        {"by_carrier": None, "by_avg_delay": "breaks", "silent": "unknown"},
+    ]
+
+
 def test_lineage_of_a_dataset_does_not_extend_the_lineage_of_its_fields(client: TestClient) -> None:
     def of(name: str, **members: object) -> dict[str, object]:
         return {"namespace": "lake", "name": name, "type": "DATASET", **members}

@@ -170,7 +170,7 @@ class _Walk:
         self._add_checks(name, touched, checks)
         for derivation in derivations:
             if derivation.edges is not None:
-                reporting.update(derivation.jobs)
+                reporting.update(derivation.jobs_of(derivation.reported_by))
                 for column, edges in derivation.edges.edges_from(touched.numbers):
                     if origins := touched.origins(column):
                         self._follow_edges(derivation, origins, edges)
@@ -219,12 +219,14 @@ class _Walk:
                     self._add_step(Step(origin, self._job(job), check.edge_from(name), (job,), check_use))
 
     def _follow_edges(self, derivation: "_Derivation", origins: Sequence[Place], edges: Iterable[ReportedEdge]) -> None:
-        target, jobs = derivation.target, derivation.jobs
-        dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
+        target = derivation.target
+        dataset = self._dataset(target)
         last_keys: Sequence[EvidenceRef] = ()
         for edge, keys in edges:
             if keys is not last_keys:  # mostly the same object as before
-                last_keys, use = keys, self._flow.use_of(derivation.source, target, jobs, keys)
+                last_keys, jobs = keys, derivation.jobs_of(keys)
+                by_job = [(self._job(job), (job,)) for job in jobs]
+                use = self._flow.use_of(derivation.source, target, jobs, keys)
             if edge.target_column is not None:
                 end = self._column(target, edge.target_column)
                 self._fresh.add(end)
@@ -285,6 +287,13 @@ class _Derivation(NamedTuple):
     """The column edges between the two, if any."""
     without_evidence: tuple[JobId, ...]
     """Those of the jobs that never reported column edges into the target, not even an empty list."""
+    reported_by: Mapping[EvidenceRef, AbstractSet[JobId]]
+    """If there are several jobs: for each facet about the target, those of them that reported it."""
+
+    def jobs_of(self, keys: Iterable[EvidenceRef]) -> tuple[JobId, ...]:
+        """The jobs that reported these facets; all of them if others did, or if there is only one."""
+        reporters = {job for key in keys for job in self.reported_by.get(key, ())}
+        return tuple(sorted(reporters)) if reporters else self.jobs
 
 
 class Flow:
@@ -380,8 +389,35 @@ def _derivations_of(
         if target not in written and between is None:
             continue  # reported by a facet that no longer counts
         jobs = tuple(sorted(readers & edges.writers))  # deleted ones are not among the readers
-        found.append(_Derivation(name, target, jobs, between, _without_evidence(graph, edges.reported_names, jobs)))
+        without_evidence = _without_evidence(graph, edges.reported_names, jobs)
+        reported_by = _reported_by(graph, edges.reported_names, jobs) if len(jobs) > 1 and between is not None else {}
+        found.append(_Derivation(name, target, jobs, between, without_evidence, reported_by))
     return tuple(found)
+
+
+def _reported_by(
+    graph: Graph, names: Sequence[DatasetId], jobs: Iterable[JobId]
+) -> Mapping[EvidenceRef, AbstractSet[JobId]]:
+    """For each facet about a dataset of these names, which of the jobs reported it."""
+    found: dict[EvidenceRef, set[JobId]] = {}
+    for job in jobs:
+        for key in {*_declared_by(graph, job, names), *_reported_by_runs(graph, job, names)}:
+            found.setdefault(key, set()).add(job)
+    return found
+
+
+def _declared_by(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> Iterator[EvidenceRef]:
+    declaration = graph.jobs[job].declaration
+    if declaration is not None:
+        datasets = ((name, graph.datasets[name]) for name in names if name in graph.datasets)
+        declared = ((name, dataset.declared.get(declaration.key)) for name, dataset in datasets)
+        yield from ((name, each.evidence) for name, each in declared if each is not None and each.evidence is not None)
+
+
+def _reported_by_runs(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> Iterator[EvidenceRef]:
+    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):
+        if run.evidence:
+            yield from ((name, key) for name in names for key, _ in run.evidence.get(name, ()))
 
 
 def _without_evidence(graph: Graph, reported_names: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
@@ -390,11 +426,9 @@ def _without_evidence(graph: Graph, reported_names: Sequence[DatasetId], jobs: t
 
 
 def _has_evidence(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
-    known = graph.jobs[job]
-    if known.declaration is not None:
-        datasets = filter(None, map(graph.datasets.get, names))
-        declared = (dataset.declared.get(known.declaration.key) for dataset in datasets)
-        if any(each is not None and each.evidence is not None for each in declared):
-            return True
+    if any(True for _ in _declared_by(graph, job, names)):
+        return True
     runs = graph.runs
-    return any(name in evidence for run_id in known.runs if (evidence := runs[run_id].evidence) for name in names)
+    return any(
+        name in evidence for run_id in graph.jobs[job].runs if (evidence := runs[run_id].evidence) for name in names
+    )
