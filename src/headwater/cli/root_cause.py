@@ -1,6 +1,7 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -88,16 +89,18 @@ def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, s
     run = answer["run"]
     head = Line(target, style="bold")
     if run is not None:
-        head.append(f"  written by run {run['id']} of {run['job']['name']}, {run['state']}", style="dim")
+        since = f"at {run['endedAt']}" if run["endedAt"] else f"since {run['startedAt']}"
+        head.append(f"  written by run {run['id']} of {run['job']['name']}, {run['state']} {since}", style="dim")
     console.print(head)
     for finding in answer["findings"]:
         for line in _finding(finding, labels):
             console.print(line)
     console.print()
-    console.print(Line(answer["summary"], style="bold" if not answer["findings"] else "dim"))
+    console.print(Line(_summary(answer, labels), style="bold" if not answer["findings"] else "dim"))
     if not answer["findings"]:
         for looked_at in answer["lookedAt"]:
             console.print(_looked_at(looked_at))
+        console.print(Line(f"what has changed since it was right: {_comparison(target)}", style="dim"))
     if answer["isCut"]:
         console.print(Line("the search stopped at --depth; a larger value goes further upstream", style="yellow"))
 
@@ -105,15 +108,37 @@ def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, s
 def _finding(finding: Answer, labels: Mapping[str, str]) -> Iterator[Line]:
     style = "dim" if finding["consequence"] else "red"
     text = Line(f"{finding['rank']:>3}  {finding['score']:.2f}  ").append(f"{finding['kind']:<16}", style=style)
-    text.append(f"  {finding['words']}")
+    text.append(f"  {_words(finding, labels)}")
     if finding["consequence"]:
         text.append("  (a consequence)", style="dim")
     yield text
     way = " ← ".join(f"{_name(link['dataset'], labels)} ({link['by']})" for link in finding["path"])
     events = ", ".join(f"{event['digest'][:_DIGEST]} (log {event['logIndex']})" for event in finding["events"])
     runs = f"runs {', '.join(finding['runs'][:2])}"
-    shown = " · ".join(filter(None, [way, runs, f"events {events}" if events else ""]))
+    shown = " · ".join(filter(None, [finding["at"], way, runs, f"events {events}" if events else ""]))
     yield Line(f"{'':11}{shown}", style="dim")
+
+
+def _words(finding: Answer, labels: Mapping[str, str]) -> str:
+    """The words, with the dataset that they begin with named as everywhere else."""
+    name, colon, rest = finding["words"].partition(": ")
+    is_named = finding["nodeId"].endswith(f":{name}") and finding["nodeId"] in labels
+    return f"{labels[finding['nodeId']]}{colon}{rest}" if colon and is_named else str(finding["words"])
+
+
+def _summary(answer: Answer, labels: Mapping[str, str]) -> str:
+    summary = str(answer["summary"])
+    first = next(iter(answer["findings"]), None)
+    if first is None or not summary.startswith(first["words"]):
+        return summary
+    return f"{_words(first, labels)}{summary.removeprefix(first['words'])}"
+
+
+def _comparison(target: str) -> str:
+    """The command that compares with an earlier time, or a run with an earlier one."""
+    if target.startswith(RUN):
+        return f"headwater diff EARLIER-RUN {target.removeprefix(RUN)} --runs"
+    return f"headwater diff TIME --dataset {quote(target)}"
 
 
 def _looked_at(looked_at: Answer) -> Line:

@@ -371,23 +371,23 @@ def test_impact_of_an_invalid_change_names_the_valid_ones(url: str) -> None:
 def test_root_cause_as_text_shows_the_finding_and_its_path(url: str) -> None:
     lines = output_of("root-cause", "mart:amount", "--url", url).splitlines()
 
-    assert lines[0] == "mart:amount  written by run report-3 of report, COMPLETED"
+    assert lines[0] == "mart:amount  written by run report-3 of report, COMPLETED at 2026-05-03T03:10:00.000Z"
     assert lines[1] == "  1  0.90  failed-run        a run of clean failed"
-    assert lines[2].startswith("           stage (attempt) · runs clean-3 · events sha256:")
+    assert lines[2].startswith("           2026-05-03T02:10:00.000Z · stage (attempt) · runs clean-3 · events sha256:")
     assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps upstream)"
 
 
 def test_root_cause_accepts_the_node_id_of_a_run(url: str) -> None:
     lines = output_of("root-cause", "run:report-2", "--url", url).splitlines()
 
-    assert lines[0] == "run:report-2  written by run report-2 of report, COMPLETED"
+    assert lines[0] == "run:report-2  written by run report-2 of report, COMPLETED at 2026-05-02T03:10:00.000Z"
     assert json_of("root-cause", "run:report-2", "--url", url)["run"]["id"] == "report-2"
 
 
 def test_root_cause_distinguishes_datasets_of_one_name_by_namespace(url: str) -> None:
     lines = output_of("root-cause", "both", "--url", url).splitlines()
 
-    sources = [line.partition(" (attempt)")[0].strip() for line in lines if " (attempt)" in line]
+    sources = [line.partition(" (attempt)")[0].partition(" · ")[2] for line in lines if " (attempt)" in line]
     assert sources == ["warehouse:eu:orders", "warehouse:us:orders"]
 
 
@@ -402,6 +402,7 @@ def test_root_cause_lists_the_runs_looked_at_where_it_found_nothing(url: str) ->
 
     assert lines[2].startswith("nothing found in 3 runs of 3 jobs")
     assert lines[3] == "  report-2 of report, compared with 1 earlier run"
+    assert lines[-1] == "what has changed since it was right: headwater diff TIME --dataset mart"
 
 
 def test_coverage_as_text_lists_the_gaps_by_kind(url: str) -> None:

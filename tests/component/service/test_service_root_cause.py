@@ -569,6 +569,18 @@ def test_a_check_by_another_job_that_failed_before_too_scores_less_and_explains_
     ]
 
 
+def test_a_consequence_comes_after_what_explains_it_however_much_it_weighs(client: TestClient) -> None:
+    warned = written("raw", dataQualityAssertions=failing("warn"))
+    post(client, *run("load", 5, outputs=[warned]), *run("clean", 5), *run("report", 5, state="FAIL"))
+
+    answer = ask(client)
+
+    assert [(each["kind"], each["score"], each["consequence"]) for each in answer["findings"]] == [
+        ("failed-check", 0.4, False),
+        ("failed-run", 0.4, True),
+    ]
+
+
 def test_failed_tests_of_a_run_are_found(client: TestClient) -> None:
     tests = facet(tests=[{"name": "unique_id", "status": "fail"}, {"name": "fresh", "status": "pass"}])
     post(client, *run("report", 5, run_facets={"test": tests}))

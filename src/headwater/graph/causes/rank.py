@@ -82,13 +82,19 @@ def causes(history: History, start: Start, max_hops: int) -> Generator[None, Non
 
 
 def ranked(found: Sequence[Finding], looked_at: Trail) -> list[Cause]:
-    """The findings with their scores, best first."""
+    """The findings with their scores, best first; a consequence scores at most what explains it does."""
     above = _runs_above(looked_at)
-    scored = []
-    for finding in found:
-        explained = any(_explains(other, finding, above) for other in found)
-        scored.append(Cause(finding, round(finding.weight * (_CONSEQUENCE if explained else 1), 3), explained))
-    return sorted(scored, key=_order)
+    explained_by = [[place for place, cause in enumerate(found) if _explains(cause, each, above)] for each in found]
+    scores = [each.weight * (_CONSEQUENCE if by else 1) for each, by in zip(found, explained_by, strict=True)]
+    is_settled = False
+    while not is_settled:
+        capped = [
+            min(score, max(scores[place] for place in by)) if by else score
+            for score, by in zip(scores, explained_by, strict=True)
+        ]
+        is_settled, scores = capped == scores, capped
+    scored = zip(found, scores, explained_by, strict=True)
+    return sorted((Cause(each, round(score, 3), bool(by)) for each, score, by in scored), key=_order)
 
 
 def _order(cause: Cause) -> tuple[object, ...]:
