@@ -18,7 +18,13 @@ BAD = (DAYS - 2) * DAY + 14
 
 
 def loaded(
-    hour: int, *, state: str = "COMPLETE", amount: str = "int", code: str = "a", rows: int = 1000, is_well: bool = True
+    hour: float,
+    *,
+    state: str = "COMPLETE",
+    amount: str = "int",
+    code: str = "a",
+    rows: int = 1000,
+    is_well: bool = True,
 ) -> Events:
     """A run of the hourly job, which makes raw from source."""
     checked = facet(assertions=[{"assertion": "not_null", "column": "amount", "success": is_well}])
@@ -26,7 +32,7 @@ def loaded(
         "load",
         hour,
         [read("source", columns={"amount": amount})],
-        [written("raw", rows + hour % 7, dataQualityAssertions=checked)],
+        [written("raw", rows + int(hour) % 7, dataQualityAssertions=checked)],
         state=state,
         job_facets={"sourceCodeLocation": facet(type="git", url="https://example.org/code", version=code)},
     )
@@ -194,6 +200,50 @@ def test_a_jump_in_rows_before_a_jobs_code_changed_is_no_consequence_of_it(clien
         ("volume-jump", False),
         ("code-change", False),
     ]
+
+
+def for_its_hour(events: Events) -> Events:
+    """Each run with the nominal time at which its schedule began it."""
+    for each in events:
+        hour = float(each["run"]["runId"].rpartition("-")[2])
+        each["run"]["facets"] = {"nominalTime": facet(nominalStartTime=at_hour(hour // 1))}
+    return events
+
+
+def test_a_backfill_between_two_reads_is_found_and_what_it_wrote_is_a_consequence(client: TestClient) -> None:
+    backfill = loaded(BAD + 0.5, rows=9000)
+    for each in backfill:
+        each["run"]["facets"] = {"nominalTime": facet(nominalStartTime=at_hour(3))}
+    batch(client, [*for_its_hour(all_of()), *backfill])
+
+    rerun, jump = ask(client)["findings"]
+
+    assert rerun["words"] == "load ran again for 2026-05-01T03:00:00Z, which earlier runs had already passed"
+    assert (rerun["kind"], rerun["score"], rerun["runs"][0]) == ("rerun", 0.5, f"load-{BAD + 0.5:g}")
+    assert (jump["kind"], jump["consequence"]) == ("volume-jump", True)
+
+
+def test_a_run_for_the_next_hour_is_no_rerun(client: TestClient) -> None:
+    batch(client, for_its_hour(all_of()))
+
+    assert ask(client)["findings"] == []
+
+
+def test_a_job_that_runs_twice_for_each_hour_has_no_reruns(client: TestClient) -> None:
+    again = (loaded(hour + 0.5) for hour in range((DAYS - 1) * DAY + 5))
+    batch(client, for_its_hour([*all_of(), *(each for events in again for each in events)]))
+
+    assert "rerun" not in [each["kind"] for each in ask(client)["findings"]]
+
+
+def test_a_retry_that_wrote_too_few_rows_is_called_one(client: TestClient) -> None:
+    batch(client, [*all_of((BAD, {"state": "FAIL"})), *loaded(BAD + 0.2, rows=500)])
+
+    (finding,) = ask(client)["findings"]
+
+    assert finding["words"].startswith(
+        f"raw: wrote {500 + BAD % 7} rows after a run that failed; the median of the 10 runs before"
+    )
 
 
 def test_missing_rows_since_a_stream_fell_silent_are_a_consequence_of_its_silence(client: TestClient) -> None:

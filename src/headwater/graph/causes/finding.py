@@ -18,6 +18,7 @@ Kind = Literal[
     "volume-jump",
     "code-change",
     "new-writer",
+    "rerun",
     "parameter-change",
     "engine-change",
     "silent-stream",

@@ -19,6 +19,7 @@ from headwater.graph.causes.rules.lifecycle import lifecycle_changes
 from headwater.graph.causes.rules.missing import missing_runs
 from headwater.graph.causes.rules.newcomers import new_writers
 from headwater.graph.causes.rules.quality import failed_checks
+from headwater.graph.causes.rules.reruns import reruns
 from headwater.graph.causes.rules.runs import failed_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.sources import changed_sources
@@ -38,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     code_changes,
     changed_sources,
     new_writers,
+    reruns,
     silent_streams,
     freshness_gaps,
 )
@@ -45,10 +47,12 @@ RULES: Final[tuple[Rule, ...]] = (
 _EXPLAINS: Final = 0.35
 """From this weight on, a finding explains later ones."""
 _CONSEQUENCE: Final = 0.5
-_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change", "new-writer"})
+_OWN_DOING: Final = frozenset(
+    {"code-change", "parameter-change", "engine-change", "lifecycle-change", "new-writer", "rerun"}
+)
 """Changes that people make, which no data causes."""
 _OF_JOB: Final = frozenset({"code-change", "parameter-change"})
-"""Changes that explain what the job wrote from then on."""
+"""Changes that explain what the job wrote from then on; a rerun, only what it wrote itself."""
 _OF_OUTPUT: Final = frozenset({"schema-change", "volume-jump", "failed-check"})
 """Findings about what a job wrote."""
 
@@ -112,13 +116,10 @@ def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> b
     is_above = not above[here].isdisjoint((there, cause.runs[0]))
     is_between = there == here and cause.is_of_feed and not finding.is_of_feed
     is_passed_on = there == here and cause.is_read and not finding.is_read and bool(cause.columns & finding.columns)
-    is_of_job = (
-        cause.kind in _OF_JOB
-        and finding.kind in _OF_OUTPUT
-        and not finding.is_read
-        and cause.visit.run.job == finding.visit.run.job
-    )
-    return is_above or is_between or is_passed_on or is_of_job
+    is_of_output = finding.kind in _OF_OUTPUT and not finding.is_read
+    is_of_job = cause.kind in _OF_JOB and cause.visit.run.job == finding.visit.run.job
+    is_own = is_of_output and (is_of_job or (cause.kind == "rerun" and there == here))
+    return is_above or is_between or is_passed_on or is_own
 
 
 def _runs_above(looked_at: Trail) -> dict[str, set[str]]:

@@ -9,5 +9,6 @@ volume      more or fewer rows than usual
 code        other code, parameters or engine than before
 sources     columns taken from other columns than before
 newcomers   jobs that write a dataset for the first time, beside others
+reruns      runs for a nominal time that was passed, such as backfills
 freshness   silent streams, old or unfinished inputs
 """

@@ -76,7 +76,7 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
             yield Finding(
                 "volume-jump",
                 _weight(count[0], found) * share_left(visit, history),
-                _words(direction, name, count[0], found, len(earlier)),
+                _words(direction, name, count[0], found, len(earlier), is_retry=_follows_failure(visit, history)),
                 name,
                 visit,
                 visit.run.started_us,
@@ -114,8 +114,17 @@ def _weight(rows: int, found: Jump) -> float:
     return min(_MOST, _LEAST + 0.1 * doublings)
 
 
-def _words(direction: Direction, name: DatasetId, rows: int, found: Jump, compared: int) -> str:
+def _follows_failure(visit: Visit, history: History) -> bool:
+    """Whether the job's run before this one had failed."""
+    began = visit.run.started_us, visit.run.run_id
+    before = (run for run in history.runs_of(visit.run.job) if (run.started_us, run.run_id) < began)
+    last = next(before, None)
+    return last is not None and last.has_failed
+
+
+def _words(direction: Direction, name: DatasetId, rows: int, found: Jump, compared: int, *, is_retry: bool) -> str:
     verb = "wrote" if direction == "output" else "read"
     far = "" if found.z is None else f" (robust z {found.z:.1f})"
+    after = " after a run that failed" if is_retry else ""
     before = f"the median of the {compared} runs before is {found.usual:,.0f}{far}"
-    return f"{name.name}: {verb} {so_many(rows, 'row')}; {before}"
+    return f"{name.name}: {verb} {so_many(rows, 'row')}{after}; {before}"
