@@ -1,7 +1,6 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
 from collections.abc import Iterator, Mapping
-from shlex import quote
 from typing import Annotated, Final
 
 import typer
@@ -138,7 +137,7 @@ def _comparison(target: str) -> str:
     """The command that compares with an earlier time, or a run with an earlier one."""
     if target.startswith(RUN):
         return f"headwater diff EARLIER-RUN {target.removeprefix(RUN)} --runs"
-    return f"headwater diff TIME --dataset {quote(target)}"
+    return "headwater diff TIME"
 
 
 def _looked_at(looked_at: Answer) -> Line:

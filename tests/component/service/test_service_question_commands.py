@@ -402,7 +402,7 @@ def test_root_cause_lists_the_runs_looked_at_where_it_found_nothing(url: str) ->
 
     assert lines[2].startswith("nothing found in 3 runs of 3 jobs")
     assert lines[3] == "  report-2 of report, compared with 1 earlier run"
-    assert lines[-1] == "what has changed since it was right: headwater diff TIME --dataset mart"
+    assert lines[-1] == "what has changed since it was right: headwater diff TIME"
 
 
 def test_coverage_as_text_lists_the_gaps_by_kind(url: str) -> None:

@@ -238,9 +238,9 @@ export class Client {
     return this.#page('drift', { limit }, ({ drift }: { drift: SchemaDrift[] }) => drift)
   }
 
-  /** Why a dataset, or one of its columns, may be wrong. */
-  async rootCause(dataset: NodeId, column: string | undefined, signal: AbortSignal): Promise<RootCause> {
-    const subject = { nodeId: dataset, ...(column === undefined ? {} : { column }) }
+  /** Why a dataset, one of its columns, or the output of a job may be wrong. */
+  async rootCause(node: NodeId, column: string | undefined, signal: AbortSignal): Promise<RootCause> {
+    const subject = { nodeId: node, ...(column === undefined ? {} : { column }) }
     return this.#get(`root-cause?${query(subject)}`, signal)
   }
 

@@ -429,6 +429,13 @@ describe('a dataset', () => {
     expect(await screen.findByRole('list', { name: 'Findings' })).toBeTruthy()
   })
 
+  test('are asked about a job too', async () => {
+    const { user } = openPage({ hash: formatRoute(routeTo(INGEST)) })
+    await user.click(await screen.findByText('Why might its output be wrong?'))
+
+    expect(await screen.findByRole('list', { name: 'Findings' })).toBeTruthy()
+  })
+
   test('shows what changed since a time of the reader’s choice', async () => {
     const { service, user } = openPage({ hash: at() })
     await user.click(await screen.findByText('What changed?'))

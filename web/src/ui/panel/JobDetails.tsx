@@ -19,6 +19,7 @@ import { Neighbours } from './Neighbours'
 import { NodeLinks } from './NodeLinks'
 import { Quality } from './Quality'
 import { Question } from './Question'
+import { RootCauseAnswer } from './RootCauseAnswer'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
@@ -48,6 +49,9 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       />
       <Neighbours of={id} direction="downstream" type="JOB" title="Passes data to" />
       <section className="questions" aria-label="Questions">
+        <Question of="why" text="Why might its output be wrong?">
+          <RootCauseAnswer node={id} />
+        </Question>
         <Question of="changes" text="What changed?">
           <ChangesAnswer node={id} />
         </Question>

@@ -17,7 +17,7 @@ export function Questions({ dataset, column }: QuestionsProps) {
   return (
     <section className="questions" aria-label="Questions">
       <Question of="why" text={`Why might ${it} be wrong?`}>
-        <RootCauseAnswer dataset={dataset} column={column} />
+        <RootCauseAnswer node={dataset} column={column} />
       </Question>
       <Question of="changes" text="What changed?">
         <ChangesAnswer node={dataset} />

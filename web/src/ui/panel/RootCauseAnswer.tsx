@@ -14,17 +14,18 @@ import { useTicks } from '../useTicks'
 import { NodeLink } from './NodeLinks'
 
 interface RootCauseAnswerProps {
-  readonly dataset: NodeId
-  readonly column: string | undefined
+  /** A dataset or a job. */
+  readonly node: NodeId
+  readonly column?: string | undefined
 }
 
 /** What changed or failed in the runs upstream, the likeliest cause first. */
-export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
+export function RootCauseAnswer({ node, column }: RootCauseAnswerProps) {
   const { client, lineageRevision } = usePage()
   const answer = useLoaded(
-    `${dataset} ${column}`,
+    `${node} ${column}`,
     useThrottledRevision(lineageRevision) + useTicks(),
-    (signal) => client.rootCause(dataset, column, signal),
+    (signal) => client.rootCause(node, column, signal),
   )
   return (
     <Awaited of={answer} doing="Loading what changed upstream">
@@ -34,7 +35,7 @@ export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
 }
 
 function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCause }) {
-  if (run === null) return <p className="muted">No run is known to have written it.</p>
+  if (run === null) return <p className="muted">No run is known that could be examined.</p>
   return (
     <>
       <p className="muted">
@@ -43,7 +44,10 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
         {isCut && ', more are further upstream'}.
       </p>
       {findings.length === 0 ? (
-        <p>Nothing changed or failed upstream, as far as events report.</p>
+        <p>
+          Nothing changed or failed upstream, compared with the last ten runs of each job and as far as events
+          report.
+        </p>
       ) : (
         <ol className="findings" aria-label="Findings">
           {findings.map((finding) => (
