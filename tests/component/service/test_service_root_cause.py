@@ -1175,6 +1175,8 @@ def test_of_a_run_reached_by_two_paths_the_columns_of_both_matter(
     (finding,) = ask(client, "dataset:lake:summed", column="total")["findings"]
 
     assert (finding["nodeId"], finding["score"]) == ("dataset:lake:raw", score)
+    aside = "; this column does not feed the one in question" if column == "three" else ""
+    assert finding["words"] == f"raw: changed {column} from int to string{aside}"
 
 
 def test_a_job_that_passes_data_on_without_a_dataset_is_looked_at(client: TestClient) -> None:

@@ -181,3 +181,9 @@ export function byDataset(graph: ColumnGraph, { columns }: ColumnReach): ReachOf
 export function counted(count: number, noun: string, many = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : many}`
 }
+
+/** The words of a finding about a node; a name with which they begin is replaced by the node's label. */
+export function relabelled(words: string, node: string, label: string): string {
+  const end = words.indexOf(': ')
+  return end > 0 && node.endsWith(`:${words.slice(0, end)}`) ? label + words.slice(end) : words
+}

@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
 import { columnKey, datasetId } from '../../src/core/ids'
 import { columnPath } from '../../src/core/walk'
-import { byDataset, comesFrom, counted, goesInto, mentioned, type Phrase } from '../../src/core/wording'
+import {
+  byDataset,
+  comesFrom,
+  counted,
+  goesInto,
+  mentioned,
+  type Phrase,
+  relabelled,
+} from '../../src/core/wording'
 import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT, wholeAnswer, wideAnswer } from '../lakehouse'
 
 const GRAPH = columnGraph(columnAnswer())
@@ -150,5 +158,15 @@ describe('a sentence', () => {
     const told = { ...phrase([]), columns: datasets.map((dataset) => ({ dataset, columns: 'all' as const })) }
 
     expect([mentioned(told).columns.length, mentioned(told).left]).toEqual([12, 3])
+  })
+})
+
+describe('the words of a finding', () => {
+  test.each([
+    ['warehouse/raw.db/orders: wrote 3 rows', 'lake.raw.orders: wrote 3 rows'],
+    ['load: the SQL text changed', 'load: the SQL text changed'],
+    ['a run of load failed: no space', 'a run of load failed: no space'],
+  ])('begin with the label of the dataset that they name', (words, expected) => {
+    expect(relabelled(words, 'dataset:s3://lake:warehouse/raw.db/orders', 'lake.raw.orders')).toBe(expected)
   })
 })

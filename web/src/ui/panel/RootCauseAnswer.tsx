@@ -2,8 +2,9 @@ import { Fragment } from 'react'
 import type { Finding, RootCause } from '../../api/answers'
 import type { NodeId } from '../../core/ids'
 import { isolated, isolatedNames } from '../../core/isolated'
+import { labelOf } from '../../core/nodeLabels'
 import { STATE_CLAUSES } from '../../core/runs'
-import { counted } from '../../core/wording'
+import { counted, relabelled } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
@@ -59,10 +60,13 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
   )
 }
 
-function FindingItem({ finding: { words, nodeId, at, consequence, events, path } }: { finding: Finding }) {
+function FindingItem({ finding }: { finding: Finding }) {
+  const { words, nodeId, at, consequence, events, path } = finding
+  const { graph } = usePage()
+  const sentence = graph.nodes.has(nodeId) ? relabelled(words, nodeId, labelOf(graph, nodeId)) : words
   return (
     <li className="finding" data-consequence={consequence}>
-      <p>{isolatedNames(words)}</p>
+      <p>{isolatedNames(sentence)}</p>
       <p className="item-head">
         <NodeLink node={nodeId} />
         <Time at={at} />

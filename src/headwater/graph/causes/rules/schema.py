@@ -107,7 +107,7 @@ def _changed(
     yield Finding(
         "schema-change",
         _weight(visit, name, changes) * (WAS_BEFORE if was_before else 1),
-        f"{name.name}: {_words(changes)}",
+        f"{name.name}: {_words(changes)}{_aside(visit, name, changes)}",
         name,
         visit,
         at_us,
@@ -134,7 +134,7 @@ def _declared(visit: Visit, name: DatasetId, news: DeclaredSchemaChange, *, is_o
     return Finding(
         "schema-change",
         _weight(visit, name, news.changes),
-        f"{name.name}: {_words(news.changes)}{version}",
+        f"{name.name}: {_words(news.changes)}{version}{_aside(visit, name, news.changes)}",
         name,
         visit,
         news.at_us,
@@ -145,8 +145,17 @@ def _declared(visit: Visit, name: DatasetId, news: DeclaredSchemaChange, *, is_o
 
 
 def _weight(visit: Visit, name: DatasetId, changes: Sequence[ColumnChange]) -> float:
-    matters = any(visit.matters(name, change.column) for change in changes)
-    return max(map(_weight_of, changes)) * (1 if matters else _ELSEWHERE)
+    return max(map(_weight_of, changes)) * (1 if _matter(visit, name, changes) else _ELSEWHERE)
+
+
+def _matter(visit: Visit, name: DatasetId, changes: Sequence[ColumnChange]) -> bool:
+    return any(visit.matters(name, change.column) for change in changes)
+
+
+def _aside(visit: Visit, name: DatasetId, changes: Sequence[ColumnChange]) -> str:
+    """What to add if only columns changed that do not feed what is asked about."""
+    those = "this column does" if len({change.column for change in changes}) == 1 else "these columns do"
+    return "" if _matter(visit, name, changes) else f"; {those} not feed the one in question"
 
 
 def _weight_of(change: ColumnChange) -> float:
