@@ -379,6 +379,20 @@ def test_the_effect_on_a_reader_that_names_no_column_is_unknown(client: TestClie
     assert ("dataset:lake:mirror" in {gap["nodeId"] for gap in gaps}) is (reported == "of the dataset")
 
 
+def test_a_reader_further_down_that_names_no_column_reads_the_dataset_of_one(client: TestClient) -> None:
+    post(client, ran("copy", "r7", 7, [dataset("delays")], [dataset("copied")]))
+
+    near = ask(client, nodeId="dataset:lake:delays", column="carrier", change="drop")
+    far = ask(client, column="carrier", change="drop")
+
+    assert (
+        near["summary"]
+        == "may break: reaches 0 columns, 2 datasets and 2 jobs; for all of these no event reports enough"
+    )
+    (copied,) = [each for each in far["reached"] if short(each["id"]) == "copied"]
+    assert copied["reason"] == f"reads the dataset of delays:avg_delay{_UNKNOWN}"
+
+
 def test_a_job_that_names_its_columns_is_not_affected_by_others(client: TestClient) -> None:
     used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
     plain = {"namespace": "lake", "name": "flights", "type": "DATASET", "field": "origin"}
@@ -923,7 +937,7 @@ def test_a_use_is_ended_by_runs_that_read_another_dataset(
 
     assert answer["breaking"] is False
     (job,) = [each for each in answer["reached"] if each["type"] == "JOB"]
-    read = "in:x" if column else "in"
+    read = "the dataset of in:x" if column else "in"
     assert job["reason"] == f"reads {read}, as reported until 2026-05-22T14:01:20.000Z: 2 runs since do not use it"
     assert job["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
 

@@ -295,7 +295,7 @@ def _use(step: Step) -> str:
     if step.origin.kind == "job":
         return f"takes data from {what}"
     if edge is None or step.use == "unknown":
-        return f"reads {what}"
+        return f"reads the dataset of {what}" if step.origin.kind == "column" else f"reads {what}"
     if edge.kind == "INDIRECT":
         return _INDIRECTLY.get(edge.subtype, "is influenced by {}").format(what)
     how = edge.subtype.lower().replace("_", " ")

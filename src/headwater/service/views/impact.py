@@ -181,7 +181,8 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     if counts["breaking"]:
         return f"breaking: {reached}; {counts['breaking']:,} of these {total:,} break or get no more data"
     if counts["unknown"]:
-        return f"may break: {reached}; for {counts['unknown']:,} of these {total:,} no event reports enough"
+        those = "all of these" if counts["unknown"] == total else f"{counts['unknown']:,} of these {total:,}"
+        return f"may break: {reached}; for {those} no event reports enough"
     return f"not breaking: {reached}, and all of these can go on"
 
 
