@@ -380,17 +380,17 @@ def test_the_effect_on_a_reader_that_names_no_column_is_unknown(client: TestClie
 
 
 def test_a_reader_further_down_that_names_no_column_reads_the_dataset_of_one(client: TestClient) -> None:
-    post(client, ran("copy", "r7", 7, [dataset("delays")], [dataset("copied")]))
+    post(client, ran("mirror", "r7", 7, [dataset("delays")], [dataset("mirror")]))
 
     near = ask(client, nodeId="dataset:lake:delays", column="carrier", change="drop")
     far = ask(client, column="carrier", change="drop")
 
     assert (
         near["summary"]
-        == "may break: reaches 0 columns, 2 datasets and 2 jobs; for all of these no event reports enough"
+        == "may break: reaches 0 columns, 1 dataset and 2 jobs; for all of these no event reports enough"
     )
-    (copied,) = [each for each in far["reached"] if short(each["id"]) == "copied"]
-    assert copied["reason"] == f"reads the dataset of delays:avg_delay{_UNKNOWN}"
+    (mirror,) = [each for each in far["reached"] if short(each["id"]) == "mirror"]
+    assert mirror["reason"] == f"reads the dataset of delays:avg_delay{_UNKNOWN}"
 
 
 def test_a_job_that_names_its_columns_is_not_affected_by_others(client: TestClient) -> None:

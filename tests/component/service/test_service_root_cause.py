@@ -408,6 +408,8 @@ def test_a_failure_since_the_last_run_is_found_for_a_job_that_should_have_run_af
 
     answer = ask(client, asOf=at(7, 6))
 
+    assert found(ask(client, asOf=at(7, 3, 10))) == []
+    assert found(ask(client, asOf=at(7, 3, 11))) == [("failed-run", "load", 2)]
     assert found(answer) == [("failed-run", "load", 2), ("missing-run", "clean", 1), ("missing-run", "report", 0)]
     assert [each["consequence"] for each in answer["findings"]] == [False, True, True]
     assert [link["by"] for link in answer["findings"][0]["path"]] == ["time", "attempt"]

@@ -67,13 +67,20 @@ def _is_regular(intervals: Sequence[int], usual: float) -> bool:
     return len(intervals) >= _FEWEST_REGULAR and max(intervals) <= _LATE_IF_REGULAR * usual
 
 
-def is_overdue(visit: Visit, history: History) -> bool:
-    """Whether a newer run of the visited run's job was expected, and neither began nor is explained by a pause."""
+def is_due(visit: Visit, history: History) -> bool:
+    """Whether a newer run of the visited run's job was expected, and none began.
+
+    It is if the job is overdue, and for a regular job as soon as its last run is older than it ever was.
+    """
     run = visit.run
     if visit.awaited_us is None or run.state != "COMPLETED" or history.is_stream(run.job):
         return False
-    is_newest = history.runs_of(run.job)[0].run_id == run.run_id
-    return is_newest and lateness(visit, history, run, None) is not None
+    if history.runs_of(run.job)[0].run_id != run.run_id:
+        return False
+    ends = ends_us(each for each in history.runs_of(run.job) if each.state == "COMPLETED")
+    intervals, usual, age_us = intervals_us(ends), usual_us(ends), visit.awaited_us - (run.ended_us or run.last_us)
+    is_past_its_time = usual is not None and _is_regular(intervals, usual) and age_us > max(intervals)
+    return is_past_its_time or lateness(visit, history, run, None) is not None
 
 
 def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> float:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import not_superseded
 from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.lateness import is_overdue
+from headwater.graph.causes.lateness import is_due
 from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Feed, Handover, Link, Parts, Visit, Window, Writer
@@ -154,7 +154,7 @@ class _Walk:
 
 def _upstream(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
     """The next visit: the run that wrote what was read, for that output."""
-    is_later = writer.by == "whole" or (visit.is_overdue and at_us == visit.awaited_us)  # it may have run since
+    is_later = writer.by == "whole" or (visit.is_due and at_us == visit.awaited_us)  # it may have run since
     return _Next(
         writer.run,
         (*here.path, Link(here.run.run_id, source, writer.run.run_id, writer.by)),
@@ -162,7 +162,7 @@ def _upstream(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Wr
         _narrowed(visit.columns, source),
         visit.news._replace(until_us=at_us if is_later else min(visit.news.until_us, at_us)),
         here.was_read or bool(visit.earlier),
-        awaited_us=visit.awaited_us if visit.is_overdue else None,
+        awaited_us=visit.awaited_us if visit.is_due else None,
         was_before=writer.was_before,
     )
 
@@ -201,9 +201,9 @@ def _visit(history: History, here: _Next) -> Visit:
     # If the columns' sources are unknown, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
     visit = Visit(record, path, feeds, earlier, mattering, news, parts, sources, awaited_us, was_before)
-    if here.awaited_us is None or not is_overdue(visit, history):
+    if here.awaited_us is None or not is_due(visit, history):
         return visit
-    return replace(visit, is_overdue=True, missed=tuple(_missed(history, feeds, here.awaited_us)))
+    return replace(visit, is_due=True, missed=tuple(_missed(history, feeds, here.awaited_us)))
 
 
 def _missed(history: History, feeds: Iterable[Feed], until_us: int) -> Iterator[Feed]:

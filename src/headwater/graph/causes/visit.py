@@ -111,8 +111,8 @@ class Visit:
     """By when a newer run of its job was expected; None: it does not matter whether there was one."""
     was_before: bool = False
     """It failed, and its readers had already run without it before."""
-    is_overdue: bool = False
-    """Whether the awaited run is overdue."""
+    is_due: bool = False
+    """Whether the awaited run is due."""
     missed: tuple[Feed, ...] = ()
     """If it is: the failed runs since this one that should have written what it would have read."""
 

@@ -87,7 +87,7 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
 
 def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
     """The job that writes the output itself, unless it began another run, or tried to."""
-    if visit.is_overdue:
+    if visit.is_due:
         yield from _overdue(visit, history, visit.run, None)
 
 
