@@ -78,7 +78,7 @@ def is_due(visit: Visit, history: History) -> bool:
     if history.runs_of(run.job)[0].run_id != run.run_id:
         return False
     ends = ends_us(each for each in history.runs_of(run.job) if each.state == "COMPLETED")
-    intervals, usual, age_us = intervals_us(ends), usual_us(ends), visit.awaited_us - (run.ended_us or run.last_us)
+    intervals, usual, age_us = intervals_us(ends), usual_us(ends), visit.awaited_us - run.end_us
     is_past_its_time = usual is not None and _is_regular(intervals, usual) and age_us > max(intervals)
     return is_past_its_time or lateness(visit, history, run, None) is not None
 

@@ -211,8 +211,8 @@ def _missed(history: History, feeds: Iterable[Feed], until_us: int) -> Iterator[
     for feed in feeds:
         failed: list[Writer] = []
         for job in feed.jobs:
-            tried = [run for run in history.runs_of(job) if run.ended_us is not None and run.ended_us <= until_us]
-            since = (run for run in not_superseded(tried, None) if (run.ended_us or 0) > feed.at_us)
+            tried = [run for run in history.runs_of(job) if run.has_ended_by(until_us)]
+            since = (run for run in not_superseded(tried, None) if run.end_us > feed.at_us)
             failed += (Writer(run, "attempt") for run in since)
         if failed:
             yield feed._replace(versions=frozenset(), writers=tuple(failed), at_us=until_us)

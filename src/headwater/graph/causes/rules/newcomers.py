@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from headwater.graph.causes.finding import Finding, shown_by
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
 from headwater.graph.causes.visit import BASELINE, Visit
 from headwater.model.names import DatasetId
@@ -20,7 +20,7 @@ _OFTEN: Final = 2
 def new_writers(visit: Visit, history: History) -> Iterator[Finding]:
     """The run wrote a dataset that its job had not written before, though others had, since the reader's last run."""
     run = visit.run
-    if run.has_failed or (visit.path and not visit.news.has(_end_us(run))):
+    if run.has_failed or (visit.path and not visit.news.has(run.end_us)):
         return
     for name in sorted(name for name in run.writes if visit.concerns("output", name) and _has_data(visit, name)):
         if not _is_first(history, name, run):
@@ -50,9 +50,8 @@ def _has_data(visit: Visit, name: DatasetId) -> bool:
 def _written_before(history: History, name: DatasetId, run: RunSummary) -> list[RunSummary]:
     """The runs of other jobs that wrote the dataset and began before this one, newest first."""
     began = run.started_us, run.run_id
-    others = (job for job in history.writers(name) if job != run.job)
-    runs = (each for job in others for each in history.runs_of(job) if _has_written(each, name))
-    before = [each for each in runs if (each.started_us, each.run_id) < began]
+    by_others = (each for each in writes_of(history, name) if each.job != run.job and each.state == "COMPLETED")
+    before = [each for each in by_others if (each.started_us, each.run_id) < began]
     return sorted(before, key=lambda each: (each.started_us, each.run_id), reverse=True)
 
 
@@ -60,11 +59,3 @@ def _is_first(history: History, name: DatasetId, run: RunSummary) -> bool:
     """Whether no run of its job had written the dataset when it began."""
     earlier = history.ended_in(run.job, BEFORE_ALL_US, run.started_us, has_failed=False)
     return not any(name in each.writes for each in earlier)
-
-
-def _has_written(run: RunSummary, name: DatasetId) -> bool:
-    return run.state == "COMPLETED" and name in run.writes
-
-
-def _end_us(run: RunSummary) -> int:
-    return run.last_us if run.ended_us is None else run.ended_us

@@ -43,9 +43,8 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
 
 def _later(visit: Visit, history: History) -> str:
     """What became of the job's later runs by the time of the read."""
-    since_us, until_us = visit.run.ended_us or visit.run.last_us, visit.news.until_us
-    later = [run for run in history.runs_of(visit.run.job) if run.started_us >= since_us and run != visit.run]
-    has_success = any(run.state == "COMPLETED" and (run.ended_us or 0) <= until_us for run in later)
+    later = (run for run in history.runs_of(visit.run.job) if run.started_us >= visit.run.end_us and run != visit.run)
+    has_success = any(run.has_completed_by(visit.news.until_us) for run in later)
     return "later ones succeeded" if has_success else "so did later ones"
 
 
