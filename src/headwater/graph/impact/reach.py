@@ -147,7 +147,7 @@ class _Walk:
             self._follow_handovers(place)
         for name in sorted(self._frontier):
             checks = yield from self._flow.checks_of(name)
-            self._expand(name, sorted(self._frontier[name], key=_ORDER), checks)
+            yield from self._expand(name, sorted(self._frontier[name], key=_ORDER), checks)
             yield
         self._frontier = _by_dataset(self._fresh - self._expanded)
         self._expanded |= self._fresh
@@ -162,7 +162,7 @@ class _Walk:
                 self._fresh.add(place)
                 self._add_step(Step(taker, place, None, (job,), handover))
 
-    def _expand(self, name: DatasetId, fronts: Sequence[Place], checks: Checks) -> None:
+    def _expand(self, name: DatasetId, fronts: Sequence[Place], checks: Checks) -> Iterator[None]:
         """Take the steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
         derivations = self._flow.derivations_of(name)  # also makes sure that all facets about its columns are read
         touched = ReachedPlaces(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
@@ -170,10 +170,11 @@ class _Walk:
         self._add_checks(name, touched, checks)
         for derivation in derivations:
             if derivation.edges is not None:
-                reporting.update(derivation.jobs_of(derivation.reported_by))
+                reporters = yield from self._flow.reporters_of(derivation)
+                reporting.update(reporters.jobs_of(reporters.by_facet))
                 for column, edges in derivation.edges.edges_from(touched.numbers):
                     if origins := touched.origins(column):
-                        self._follow_edges(derivation, origins, edges)
+                        self._follow_edges(derivation, reporters, origins, edges)
             if derivation.without_evidence:
                 place = self._dataset(derivation.target)
                 self._fresh.add(place)
@@ -218,15 +219,20 @@ class _Walk:
                     check_use = CheckUse(use, check.last_us)
                     self._add_step(Step(origin, self._job(job), check.edge_from(name), (job,), check_use))
 
-    def _follow_edges(self, derivation: "_Derivation", origins: Sequence[Place], edges: Iterable[ReportedEdge]) -> None:
-        target = derivation.target
+    def _follow_edges(
+        self,
+        derivation: "_Derivation",
+        reporters: "_Reporters",
+        origins: Sequence[Place],
+        edges: Iterable[ReportedEdge],
+    ) -> None:
+        target, jobs = derivation.target, derivation.jobs
         dataset = self._dataset(target)
         last_keys: Sequence[EvidenceRef] = ()
         for edge, keys in edges:
             if keys is not last_keys:  # mostly the same object as before
-                last_keys, jobs = keys, derivation.jobs_of(keys)
-                by_job = [(self._job(job), (job,)) for job in jobs]
-                use = self._flow.use_of(derivation.source, target, jobs, keys)
+                last_keys, use = keys, self._flow.use_of(derivation.source, target, jobs, keys)
+                by_job = [(self._job(job), (job,)) for job in reporters.jobs_of(keys)]
             if edge.target_column is not None:
                 end = self._column(target, edge.target_column)
                 self._fresh.add(end)
@@ -287,12 +293,18 @@ class _Derivation(NamedTuple):
     """The column edges between the two, if any."""
     without_evidence: tuple[JobId, ...]
     """Those of the jobs that never reported column edges into the target, not even an empty list."""
-    reported_by: Mapping[EvidenceRef, AbstractSet[JobId]]
-    """If there are several jobs: for each facet about the target, those of them that reported it."""
 
-    def jobs_of(self, keys: Iterable[EvidenceRef]) -> tuple[JobId, ...]:
-        """The jobs that reported these facets; all of them if others did, or if there is only one."""
-        reporters = {job for key in keys for job in self.reported_by.get(key, ())}
+
+class _Reporters(NamedTuple):
+    """Which of several jobs between two datasets reported column edges."""
+
+    jobs: tuple[JobId, ...]
+    by_facet: Mapping[EvidenceRef, AbstractSet[JobId]]
+    """Empty if there is only one job."""
+
+    def jobs_of(self, facets: Iterable[EvidenceRef]) -> tuple[JobId, ...]:
+        """The jobs that reported these facets; all jobs if none of them did, or if there is only one."""
+        reporters = {job for facet in facets for job in self.by_facet.get(facet, ())}
         return tuple(sorted(reporters)) if reporters else self.jobs
 
 
@@ -321,6 +333,7 @@ class Flow:
         self._read_checks = checks_of
         self._checks: dict[DatasetId, Checks] = {}
         uses = Uses(graph, RunGroups(graph) if runs is None else runs, is_stream)
+        self._graph, self._uses = graph, uses
         self.use_of = cache(partial(ReportedUse, uses))
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.used_by)
@@ -329,6 +342,18 @@ class Flow:
         self.derivations_of = cache(partial(_derivations_of, graph, edges_of, self.readers))
         self.edges_to_deleted = partial(_edges_to_deleted, graph, edges_of)
         self.handovers = partial(_handovers, graph, edges_of)
+
+    def reporters_of(self, derivation: _Derivation) -> Generator[None, None, _Reporters]:
+        """Which of the jobs of a derivation reported its column edges; yields between steps."""
+        found: dict[EvidenceRef, set[JobId]] = {}
+        if len(derivation.jobs) > 1:
+            by_runs = yield from self._uses.reporters_of(derivation.target)
+            found = {facet: {*jobs}.intersection(derivation.jobs) for facet, jobs in by_runs.items()}
+            names = self._graph.members(derivation.target)
+            for job in derivation.jobs:
+                for facet in _declared_by(self._graph, job, names):
+                    found.setdefault(facet, set()).add(job)
+        return _Reporters(derivation.jobs, found)
 
     def checks_of(self, name: DatasetId) -> Generator[None, None, Checks]:
         """As in `ChecksOf`, read once."""
@@ -389,21 +414,8 @@ def _derivations_of(
         if target not in written and between is None:
             continue  # reported by a facet that no longer counts
         jobs = tuple(sorted(readers & edges.writers))  # deleted ones are not among the readers
-        without_evidence = _without_evidence(graph, edges.reported_names, jobs)
-        reported_by = _reported_by(graph, edges.reported_names, jobs) if len(jobs) > 1 and between is not None else {}
-        found.append(_Derivation(name, target, jobs, between, without_evidence, reported_by))
+        found.append(_Derivation(name, target, jobs, between, _without_evidence(graph, edges.reported_names, jobs)))
     return tuple(found)
-
-
-def _reported_by(
-    graph: Graph, names: Sequence[DatasetId], jobs: Iterable[JobId]
-) -> Mapping[EvidenceRef, AbstractSet[JobId]]:
-    """For each facet about a dataset of these names, which of the jobs reported it."""
-    found: dict[EvidenceRef, set[JobId]] = {}
-    for job in jobs:
-        for key in {*_declared_by(graph, job, names), *_reported_by_runs(graph, job, names)}:
-            found.setdefault(key, set()).add(job)
-    return found
 
 
 def _declared_by(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> Iterator[EvidenceRef]:
@@ -412,12 +424,6 @@ def _declared_by(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> Iterat
         datasets = ((name, graph.datasets[name]) for name in names if name in graph.datasets)
         declared = ((name, dataset.declared.get(declaration.key)) for name, dataset in datasets)
         yield from ((name, each.evidence) for name, each in declared if each is not None and each.evidence is not None)
-
-
-def _reported_by_runs(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> Iterator[EvidenceRef]:
-    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):
-        if run.evidence:
-            yield from ((name, key) for name in names for key, _ in run.evidence.get(name, ()))
 
 
 def _without_evidence(graph: Graph, reported_names: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:

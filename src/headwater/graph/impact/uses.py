@@ -190,7 +190,7 @@ class Uses:
         known = self.evidence_of(target)
         if _is_surely_in_force(known, keys) or self._is_in_newest_run(target, keys, job):
             return None
-        by_key = yield from self._reporters_of(target)
+        by_key = yield from self.reporters_of(target)
         reporters = {reporter: None for key in keys for reporter in by_key.get(key, ())}
         named = [job] if job is not None and job in reporters else [*reporters]
         return (yield from combined(self._since_reported_by(reporter, target, source, keys) for reporter in named))
@@ -201,7 +201,7 @@ class Uses:
         newest = (self.runs.newest(each, members) for each in ((job,) if job else self.graph.writers(target)))
         return any(profile is not None and not {*keys}.isdisjoint(profile.strongest(members)) for profile in newest)
 
-    def _reporters_of(self, target: DatasetId) -> Generator[None, None, Mapping[EvidenceRef, Sequence[JobId]]]:
+    def reporters_of(self, target: DatasetId) -> Generator[None, None, Mapping[EvidenceRef, Sequence[JobId]]]:
         """By facet, the jobs whose runs reported it."""
         if target not in self._reporters:
             by_key: dict[EvidenceRef, list[JobId]] = defaultdict(list)
