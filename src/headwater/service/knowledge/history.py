@@ -41,7 +41,7 @@ from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.activity import Activity, KnownRun
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.lifecycle import has_only_changed_places
@@ -133,7 +133,8 @@ class KnownHistory:
 
     def has_run(self, job: JobId) -> bool:
         """Whether a job has any run, even one known only from others; else it is only declared."""
-        return bool(self._knowledge.activity(job).runs)
+        activity = self._activity(job)
+        return activity is not None and bool(activity.runs)
 
     def read_by(self, job: JobId) -> Sequence[DatasetId]:
         """The datasets that a job reads, by name."""
@@ -308,7 +309,8 @@ class KnownHistory:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
 
     def _runs_of(self, job: JobId) -> Sequence[RunSummary]:
-        begun = filter(None, map(self._begun, self._knowledge.activity(job).runs))
+        activity = self._activity(job)
+        begun = filter(None, map(self._begun, () if activity is None else activity.runs))
         return tuple(sorted(islice(begun, _MOST_RUNS), key=_begin, reverse=True))
 
     def _begun(self, run_id: str) -> RunSummary | None:
@@ -318,7 +320,8 @@ class KnownHistory:
 
     def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[RunSummary]:
         """As in `History`: read lazily, and without the runs' datasets."""
-        activity = self._knowledge.activity(job)
+        if (activity := self._activity(job)) is None:
+            return
         for run_id in islice(activity.begun_by(until_us, self._began_us), _MOST_BETWEEN):
             if self._began_us(run_id) + activity.longest_us <= after_us:
                 return  # this run and all earlier ones had ended by then
@@ -334,9 +337,14 @@ class KnownHistory:
 
     def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """As in `History`, read lazily."""
-        activity = self._knowledge.activity(job)
+        if (activity := self._activity(job)) is None:
+            return
         since = len(activity.runs) - len(activity.begun_by(at_us - 1, self._began_us))
-        return filter(None, (self.summary(activity.runs[index]) for index in reversed(range(since))))
+        yield from filter(None, (self.summary(activity.runs[index]) for index in reversed(range(since))))
+
+    def _activity(self, job: JobId) -> Activity | None:
+        """The runs of a job; None if events that came meanwhile gave them to another job."""
+        return self._knowledge.activity(job) if self._graph.has_job(job) else None
 
     def _began_us(self, run_id: str) -> int:
         run = self._graph.runs.get(run_id)
