@@ -108,3 +108,8 @@ class History(Protocol):
 def writes_of(history: History, name: DatasetId) -> Iterator[RunSummary]:
     """The runs that wrote a dataset, by the jobs that write it now."""
     return (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
+
+
+def runs_before(history: History, run: RunSummary) -> Iterator[RunSummary]:
+    """The runs of the same job that began before this one, newest first."""
+    return (each for each in history.runs_of(run.job) if each.began < run.began)

@@ -76,6 +76,11 @@ class RunSummary(NamedTuple):
         return self.state in ("FAILED", "ABORTED")
 
     @property
+    def began(self) -> tuple[int, str]:
+        """Its place in the order of starts."""
+        return self.started_us, self.run_id
+
+    @property
     def end_us(self) -> int:
         """Its end; without one, the time of its last event."""
         return self.last_us if self.ended_us is None else self.ended_us

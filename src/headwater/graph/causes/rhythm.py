@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median
 from typing import Final
 
@@ -18,7 +19,7 @@ def ends_us(runs: Iterable[RunSummary]) -> list[int]:
     """
     ends: list[int] = []
     last_part: dict[str | None, int] = {}
-    for run in sorted(runs, key=lambda run: (run.started_us, run.run_id)):
+    for run in sorted(runs, key=attrgetter("began")):
         if run.ended_us is None:
             continue
         index = None if run.parent_run is None else last_part.get(run.parent_run)

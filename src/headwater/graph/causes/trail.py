@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import not_superseded
 from headwater.graph.causes.columns import columns_above
-from headwater.graph.causes.history import ColumnsOf, History
+from headwater.graph.causes.history import ColumnsOf, History, runs_before
 from headwater.graph.causes.lateness import is_due
 from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
@@ -227,8 +227,7 @@ def _earlier(history: History, run: RunSummary, news: Window | None) -> Sequence
     is_stream = history.is_stream(run.job)
     if is_stream and news is not None and run.started_us <= news.after_us:
         return ()
-    began = run.started_us, run.run_id
-    before = [each for each in history.runs_of(run.job) if (each.started_us, each.run_id) < began]
+    before = runs_before(history, run)
     return [each for each in before if each.state == "COMPLETED" or (is_stream and _is_over(each, run))][:BASELINE]
 
 

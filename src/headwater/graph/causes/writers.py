@@ -8,6 +8,7 @@ read (`headwater.graph.causes.meanwhile`).
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import not_superseded, replaced_us
@@ -145,7 +146,7 @@ def by_time(history: History, job: JobId, wrote: Sequence[RunSummary], at_us: in
     if is_stream:
         meanwhile = [run for run in wrote if run.started_us <= at_us and not run.has_ended_by(at_us)]
         if meanwhile:
-            return Writer(max(meanwhile, key=lambda run: (run.started_us, run.run_id)), "stream")
+            return Writer(max(meanwhile, key=attrgetter("began")), "stream")
     done = (run for run in wrote if (run.has_ended_by(at_us) if is_stream else run.has_completed_by(at_us)))
     last = last_ended(done)
     return None if last is None else Writer(last, "time")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
@@ -80,7 +81,7 @@ def _unfinished(
     late = _under_way(runs, used, feed.at_us)
     if not late:
         return
-    first = min(late, key=lambda run: (run.started_us, run.run_id))
+    first = min(late, key=attrgetter("began"))
     before = _were_under_way(visit, history, feed, first)
     if len(before) >= _FEWEST_READS and 2 * sum(before) > len(before):
         return

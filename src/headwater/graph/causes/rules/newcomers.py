@@ -1,6 +1,7 @@
 """Jobs that write a dataset for the first time, beside those that wrote it before: a manual write, a renamed job."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from headwater.graph.causes.finding import Finding, shown_by
@@ -49,10 +50,8 @@ def _has_data(visit: Visit, name: DatasetId) -> bool:
 
 def _written_before(history: History, name: DatasetId, run: RunSummary) -> list[RunSummary]:
     """The runs of other jobs that wrote the dataset and began before this one, newest first."""
-    began = run.started_us, run.run_id
     by_others = (each for each in writes_of(history, name) if each.job != run.job and each.state == "COMPLETED")
-    before = [each for each in by_others if (each.started_us, each.run_id) < began]
-    return sorted(before, key=lambda each: (each.started_us, each.run_id), reverse=True)
+    return sorted((each for each in by_others if each.began < run.began), key=attrgetter("began"), reverse=True)
 
 
 def _is_first(history: History, name: DatasetId, run: RunSummary) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
-from headwater.graph.causes.history import History, writes_of
+from headwater.graph.causes.history import History, runs_before, writes_of
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
 from headwater.graph.causes.visit import Visit, Window
@@ -57,9 +57,7 @@ def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[C
 
 def _checked_before(history: History, checker: RunSummary, name: DatasetId) -> Sequence[Check]:
     """The results of the checking job's previous run that read the dataset."""
-    began = checker.started_us, checker.run_id
-    runs = (run for run in history.runs_of(checker.job) if (run.started_us, run.run_id) < began and name in run.reads)
-    last = next(runs, None)
+    last = next((run for run in runs_before(history, checker) if name in run.reads), None)
     return () if last is None else _checks(history.record(last.run_id), "input", name)
 
 

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, runs_before
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.visit import Visit
 from headwater.model.events import Direction
@@ -116,9 +116,7 @@ def _weight(rows: int, found: Jump) -> float:
 
 def _follows_failure(visit: Visit, history: History) -> bool:
     """Whether the job's run before this one had failed."""
-    began = visit.run.started_us, visit.run.run_id
-    before = (run for run in history.runs_of(visit.run.job) if (run.started_us, run.run_id) < began)
-    last = next(before, None)
+    last = next(runs_before(history, visit.run), None)
     return last is not None and last.has_failed
 
 
