@@ -4,14 +4,15 @@ from bisect import insort
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import takewhile
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Final
 
 from headwater.model.edits import APART, DELETED, tag_of
 from headwater.model.facts import Deletion, Edit, Target
-from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
 
 _NODES: Final = frozenset({"job", "dataset", "field"})
+_IN_LOG: Final = attrgetter("log_index", "is_deleted")
 
 
 def node_of(target: Target) -> Target | None:
@@ -19,24 +20,17 @@ def node_of(target: Target) -> Target | None:
     return ("job" if target[0] == "job" else "dataset", *target[1:3]) if target[0] in _NODES else None
 
 
-class _Deletion(NamedTuple):
-    """A deletion or restoration of a target."""
-
-    log_index: int
-    is_deleted: bool
-    time_us: int
-
-    def edit(self, target: Target) -> Edit:
-        value = b"true" if self.is_deleted else b"false"
-        return Edit(target, DELETED, value, self.log_index, Seen(self.time_us, self.time_us))
+def _edit(fact: Deletion) -> Edit:
+    """The edit by which something was deleted or restored."""
+    return Edit(fact.target, DELETED, b"true" if fact.is_deleted else b"false", fact.log_index, fact.seen)
 
 
-def _restoring(deletions: Sequence[_Deletion], time_us: int) -> int | None:
+def _restoring(deletions: Sequence[Deletion], time_us: int) -> int | None:
     """The log index of the first one after that time, if what was deleted then depends on it."""
-    at = next((at for at, each in enumerate(deletions) if each.time_us > time_us), len(deletions))
+    at = next((at for at, each in enumerate(deletions) if each.seen.last_us > time_us), len(deletions))
     later = deletions[at:]
     was_deleted = at > 0 and deletions[at - 1].is_deleted
-    is_in_doubt = was_deleted or any(each.time_us <= time_us for each in later)
+    is_in_doubt = was_deleted or any(each.seen.last_us <= time_us for each in later)
     return later[0].log_index if later and is_in_doubt else None
 
 
@@ -49,7 +43,7 @@ class Edits:
         """Pairs of names that people split: not one dataset, whatever events report."""
         self._edits: dict[Target, dict[str, Edit]] = {}
         self._fields: dict[DatasetId, set[Target]] = {}
-        self._deletions: dict[Target, list[_Deletion]] = {}
+        self._deletions: dict[Target, list[Deletion]] = {}
         """In the order of the log."""
 
     def add(self, fact: Edit) -> None:
@@ -69,8 +63,8 @@ class Edits:
     def add_deletion(self, fact: Deletion) -> None:
         """Add a deletion or restoration; adding it again changes nothing."""
         known = self._deletions.setdefault(fact.target, [])
-        if (one := _Deletion(fact.log_index, fact.is_deleted, fact.seen.last_us)) not in known:
-            insort(known, one)
+        if fact not in known:
+            insort(known, fact, key=_IN_LOG)
 
     def __len__(self) -> int:
         """The number of targets ever edited."""
@@ -78,11 +72,10 @@ class Edits:
 
     def deletions_by(self, time_us: int) -> list[Edit]:
         """What was deleted or restored by then, if no entry after `restored_after` is of that time or earlier."""
-        edits: list[Edit] = []
-        for target, deletions in self._deletions.items():
-            if by_then := [each.edit(target) for each in takewhile(lambda each: each.time_us <= time_us, deletions)]:
-                edits.append(reduce(Edit.merge, by_then))
-        return edits
+        all_by_then = (
+            [*takewhile(lambda each: each.seen.last_us <= time_us, deletions)] for deletions in self._deletions.values()
+        )
+        return [reduce(Edit.merge, map(_edit, by_then)) for by_then in all_by_then if by_then]
 
     def restored_after(self, time_us: int) -> int | None:
         """The log index of the first entry after that time that restored what was deleted then; None: there is none.

@@ -31,7 +31,7 @@ a later event that names one restores it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
@@ -171,9 +171,7 @@ class FactsInOrder:
 
     def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:
         """The facts of an entry of edits."""
-        edits = tuple(entry.facts(log_index))
-        self.note(edits)
-        return (*edits, *_deletions(edits))
+        return self._noted(tuple(entry.facts(log_index)))
 
     def of_event(
         self, found: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
@@ -190,15 +188,18 @@ class FactsInOrder:
     def _brought_back(self, named: Iterable[GraphNode], time_us: int, log_index: int) -> tuple[Fact, ...]:
         seen = Seen(time_us, time_us)
         targets = {target for node in named for target in (target_of(node), ("namespace", node.namespace))}
-        edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in sorted(self._deleted & targets))
+        return self._noted(
+            tuple(Edit(target, DELETED, b"false", log_index, seen) for target in sorted(self._deleted & targets))
+        )
+
+    def _noted(self, edits: Sequence[Edit]) -> tuple[Fact, ...]:
+        """The edits, and each deletion or restoration among them."""
         self.note(edits)
-        return (*edits, *_deletions(edits))
-
-
-def _deletions(edits: Iterable[Edit]) -> Iterator[Deletion]:
-    for edit in edits:
-        if edit.what == DELETED:
-            yield Deletion(edit.target, edit.log_index, edit.value == b"true", edit.seen)
+        deletions = (edit for edit in edits if edit.what == DELETED)
+        return (
+            *edits,
+            *(Deletion(each.target, each.log_index, each.value == b"true", each.seen) for each in deletions),
+        )
 
 
 def named(event: Event, found: Iterable[Fact]) -> tuple[GraphNode, ...]:
