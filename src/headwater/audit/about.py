@@ -4,17 +4,33 @@ import json
 from collections.abc import Iterator, Mapping
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, references, targets
+from headwater.graph.declared import dataset_of, digests, flows, references, targets
 from headwater.graph.diff.event_content import event_content
 from headwater.graph.lineage import Graph
+from headwater.graph.path import PathTo, path_to
 from headwater.model.edits import DELETED, EditEntry, EditItem, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
-from headwater.model.facts import STRENGTH, ColumnEvidence, Content, Declaration, EngineCatalog, Fact
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.facts import (
+    STRENGTH,
+    Alias,
+    CatalogEntry,
+    ColumnEvidence,
+    Content,
+    Declaration,
+    EngineCatalog,
+    Fact,
+    JobFlow,
+    Observation,
+    Renaming,
+)
+from headwater.model.names import ColumnId, DatasetId, GraphNode, JobId
 from headwater.model.spelling import normal
 from headwater.store.entries import as_today
 from headwater.store.reader import Reader
+
+Subject = tuple[type[Event], object]
+"""The id of the run that an event reports, or the job or dataset that it declares."""
 
 
 class About:
@@ -22,18 +38,31 @@ class About:
 
     These are all events of a run in which one event names it; all declarations of a job or dataset in which one does,
     since a later one replaces an earlier; the edits of it; and the records of erasures in these entries.
+
+    With `has_upstream`, also the entries on which its path from its sources rests: all runs and declarations of the
+    jobs on it, whatever else tells what a dataset on it is made from or called, and the edits of all these. Runs that
+    only read one of these datasets are not among them.
     """
 
-    def __init__(self, reader: Reader, indexes: range, dataset: DatasetId) -> None:
-        self.names = _names_of(reader, dataset)
+    def __init__(self, reader: Reader, indexes: range, dataset: DatasetId, *, has_upstream: bool = False) -> None:
+        graph = Graph(reader.content)
+        graph.add_all(reader.graph_facts())
+        self.names = frozenset((dataset, *graph.members(dataset)))
         """All names of the dataset, as far as the log knows: other engines may use other names."""
+        path = path_to(graph, graph.shown(dataset)) if has_upstream else PathTo()
+        self._jobs = frozenset(path.jobs)
+        """The jobs on its path."""
+        self._sources = frozenset(graph.members_of_all(path.datasets))
+        """All names of the datasets on its path."""
         self._spellings = frozenset(map(normal, self.names))
         """Normalized, since an event may use a spelling that no other event has."""
+        self._source_spellings = frozenset(map(normal, self._sources))
         self._subjects = {
-            _subject(event)
+            subject_of(event)
             for logged in reader.logged(indexes)
-            if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_named(event)
+            if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_told_of(event)
         }
+        self._subjects.update((RunEvent, run_id) for job in self._jobs for run_id in graph.jobs[job].runs)
         self._events: set[str] = set()
 
     def has(self, event: Event | EditEntry | None, index: int) -> bool:
@@ -45,47 +74,73 @@ class About:
             return False
         if isinstance(event, EditEntry):
             return any(map(self._is_edited, event.edits))
-        if is_about := _subject(event) in self._subjects:
+        if is_about := subject_of(event) in self._subjects:
             self._events.add(str(index))
         return is_about
 
-    def _is_named(self, event: Event) -> bool:
+    def _is_told_of(self, event: Event) -> bool:
         found = facts(event)
+        bodies = {fact.digest: fact.body for fact in found if isinstance(fact, Content)}
         if not self.names.isdisjoint(named(event, found)) or any(
-            normal(name) in self._spellings for name in _in_facets(found)
+            normal(name) in self._spellings for name in _in_facets(found, bodies)
         ):
+            return True
+        if (self._jobs or self._sources) and any(map(self._is_on_path, _destinations(found, bodies))):
             return True
         return any(self._is_meant(fact) for fact in found if isinstance(fact, EngineCatalog))
 
+    def _is_on_path(self, node: GraphNode) -> bool:
+        return node in self._jobs if isinstance(node, JobId) else normal(node) in self._source_spellings
+
     def _is_meant(self, fact: EngineCatalog) -> bool:
-        """Whether the engine's catalog makes one of the names an alias of the dataset."""
-        return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in self.names)
+        """Whether the engine's catalog makes one of the names an alias."""
+        names = (*self.names, *self._sources)
+        return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in names)
 
     def _is_edited(self, edit: EditItem) -> bool:
-        """Whether it is of the dataset, a column, two names kept apart; deletes its namespace; erases from an event."""
+        """Whether it is of a node, a column, two names kept apart; deletes a namespace; erases from an event."""
         kind, *rest = edit.target
         if kind == "entry":
             return rest[0] in self._events
         if kind == "namespace":
-            return edit.what == DELETED and any(name.namespace == rest[0] for name in self.names)
+            nodes: list[GraphNode] = [*self.names, *self._sources, *self._jobs]
+            return edit.what == DELETED and any(node.namespace == rest[0] for node in nodes)
+        if kind == "job":
+            return tuple(rest) in self._jobs
         edited = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
-        return kind in ("dataset", "field", "names") and not self.names.isdisjoint(edited)
+        return kind in ("dataset", "field", "names") and not edited.isdisjoint(self.names | self._sources)
 
 
-def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
-    graph = Graph(reader.content)
-    graph.add_all(reader.graph_facts())
-    return frozenset((dataset, *graph.members(dataset)))
+def _destinations(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[GraphNode]:
+    """The nodes of which an event tells what flows into them, and the datasets whose names it joins with others."""
+    for fact in found:
+        match fact:
+            case (
+                Observation(direction="output", dataset=node)
+                | ColumnEvidence(target=node)
+                | CatalogEntry(dataset=node)
+                | JobFlow(target=(DatasetId() | JobId()) as node)
+            ):
+                yield node
+            case Alias(name=name, alias=other) | Renaming(name=name, former=other):
+                yield from (name, other)
+            case Declaration(node=DatasetId() as name):
+                yield name
+            case Declaration(node=JobId() as job, content=content):
+                yield job
+                declared = json.loads(bodies[content])
+                outputs = (reference for direction, reference in references(declared) if direction == "output")
+                yield from map(dataset_of, (*outputs, *targets(declared)))
+                yield from (flow.target for flow in flows(declared) if flow.target is not None)
 
 
-def _in_facets(found: tuple[Fact, ...]) -> Iterator[DatasetId]:
+def _in_facets(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[DatasetId]:
     """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
     for element in event_content(0, found, lambda name: name).layout:
         for end in element.ends:
             match end:
                 case ColumnId(dataset=name) | (DatasetId() as name):
                     yield name
-    bodies = {fact.digest: fact.body for fact in found if isinstance(fact, Content)}
     for target, digest in _column_facets(found, bodies):  # also those that are weaker than another one
         yield from (edge.source for edge in edges_into(target, json.loads(bodies[digest])))
 
@@ -104,8 +159,8 @@ def _column_facets(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> It
                     yield from ((dataset_of(reference), facets[facet]) for facet in STRENGTH if facet in facets)
 
 
-def _subject(event: Event) -> tuple[type[Event], object]:
-    """The run that an event reports, or the job or dataset that it declares."""
+def subject_of(event: Event) -> Subject:
+    """What an event is about."""
     match event:
         case RunEvent(run_id=run_id):
             return RunEvent, run_id

@@ -58,6 +58,8 @@ class ExportRequest:
     """Limits the shown events to runs that name the dataset, by any of its names or in a facet, and edits of it."""
     since: str | None
     """A signed checkpoint that the auditor has stored."""
+    has_upstream: bool = False
+    """Whether also the events that tell what the dataset is made from are shown."""
     head: str | None = None
     """The checkpoint to prove against, with witnesses' signatures; by default one over all entries, signed now."""
 
@@ -86,7 +88,9 @@ def export(
             f"{request.indexes.start:,} on: begin earlier, or prove against a newer head"
         )
     indexes = range(request.indexes.start, min(request.indexes.stop, size))
-    about = None if request.dataset is None else About(reader, indexes, request.dataset)
+    about = None
+    if request.dataset is not None:
+        about = About(reader, indexes, request.dataset, has_upstream=request.has_upstream)
     is_whole = about is None and indexes == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
@@ -114,6 +118,7 @@ def export(
             "size": size,
             "dataset": None if request.dataset is None else request.dataset._asdict(),
             "names": None if about is None else [name._asdict() for name in sorted(about.names)],
+            "upstream": None if about is None else request.has_upstream,
             "graphOf": "log" if is_whole else "entries",
         }
         bundle.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))

@@ -11,6 +11,7 @@ import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from hashlib import sha256
 from typing import IO, Any, Final, NamedTuple, TypeGuard, cast
 
@@ -63,23 +64,27 @@ Rows = Iterable[tuple[type[Fact], Iterable[Row]]]
 class Folding:
     """Folds entries into merged facts, in the log's order."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_columns: bool = False) -> None:
+        """`has_columns`: for `known`, the contents of facets are kept too."""
+        self._has_columns = has_columns
         self._in_order = FactsInOrder(())
         self._contents: set[bytes] = set()
         self._asked_for: dict[bytes, Mapping[str, Any]] = {}
-        """By digest: the contents of declarations and of runs' errors; no other contents are needed."""
+        """By digest: the contents of declarations and of runs' errors; without columns, no others are needed."""
         self._merged: dict[type[Fact], dict[tuple[object, ...], Fact]] = defaultdict(dict)
         self.mistyped: list[int] = []
         """The indexes of entries whose actual type differs from the declared one."""
 
-    def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
-        """Take in an entry; one that would be refused today has no facts, as in the service.
+    def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> Event | EditEntry | None:
+        """Take in an entry, and return it parsed; one that would be refused today, None, has no facts in the service.
 
         Raises Refused for numbers that no log can hold.
         """
         if not all(-_BEYOND <= number < _BEYOND for number in (index, arrival.received_us)):
             raise Refused("an index or arrival time of an entry has more than 64 bits, which no log can hold")
-        self.take_read(as_today(event_type, raw), event_type, index, arrival)
+        entry = as_today(event_type, raw)
+        self.take_read(entry, event_type, index, arrival)
+        return entry
 
     def take_read(self, entry: Event | EditEntry | None, event_type: str, index: int, arrival: Arrival) -> None:
         """Take in an entry that was parsed already; None: it would be refused today."""
@@ -91,7 +96,7 @@ class Folding:
         asked_for = {fact.content for fact in facts if _is_asked_for(fact)}
         for fact in facts:
             if isinstance(fact, Content):
-                if fact.digest in asked_for:
+                if self._has_columns or fact.digest in asked_for:
                     self._asked_for[fact.digest] = orjson.loads(fact.body)
                 self._contents.add(fact.digest)  # the digest of the body just parsed
                 continue
@@ -120,12 +125,13 @@ class Folding:
         """The graph of the entries."""
         return graph_of(self._rows())
 
-    def counts(self) -> Counts:
-        """The size of the same graph, counted as the service does: aliases merged."""
+    @cached_property
+    def known(self) -> Graph:
+        """The same graph as the service walks it, aliases merged; once all entries were taken in."""
         graph = Graph(self._asked_for.__getitem__)
         for table in TABLES:
             graph.add_all(self._merged[table.kind].values())
-        return counts_of(graph)
+        return graph
 
     def _rows(self) -> Rows:
         yield Content, ((digest,) for digest in self._contents)
@@ -221,7 +227,7 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     (made_by, graph_of_what, begin, end, size), shown = _read(file)
     graph = json.loads(json.dumps(folding.graph()))
     is_from_first = begin == 0 and not report.counts["withheld"]
-    folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None, graph_of_what == "log")
+    folded = Folded(counts_of(folding.known), graph["facts"], end if is_from_first else None, graph_of_what == "log")
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
     for index in folding.mistyped:

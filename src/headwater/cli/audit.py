@@ -23,6 +23,8 @@ from headwater.audit.export import export as exported
 from headwater.audit.graph import Folded, Folding, check_graph
 from headwater.audit.heads import NamedHeads
 from headwater.audit.late import LateEvents
+from headwater.audit.made_from import MadeFrom, Reports, asked_about, made_from
+from headwater.cli.audit_lineage import maker_lines, print_made_from
 from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
@@ -52,7 +54,7 @@ audit = typer.Typer(
 )
 
 
-_SHOWN: Final = ("from", "to", "size", "logKey", "dataset", "names")
+_SHOWN: Final = ("from", "to", "size", "logKey", "dataset", "names", "upstream")
 """The members of a bundle's manifest that are printed."""
 
 
@@ -85,6 +87,9 @@ def export(
             help="Include only entries about this dataset, by any of its names; of the others, only their hashes.",
         ),
     ] = None,
+    upstream: Annotated[
+        bool, typer.Option("--upstream", help="With --dataset: also the entries that tell what it is made from.")
+    ] = False,
     since: Annotated[
         Path | None,
         typer.Option(
@@ -111,6 +116,8 @@ def export(
     """
     if output.exists() and not force:
         raise InvalidInputError(f"--output: {output} already exists: name a new file, or replace it with --force")
+    if upstream and dataset is None:
+        raise InvalidInputError("--upstream: of which dataset? Name it with --dataset NAMESPACE NAME")
     if head is not None and witnesses:
         raise InvalidInputError("--witnesses: chooses a head of this service; leave it out, or --head")
     home = headwater_home()
@@ -122,12 +129,13 @@ def export(
             _range(reader, begin, end),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else read_head(since, "--since"),
+            upstream,
             _witnessed(reader, signer, home, witnesses) if head is None else read_head(head, "--head"),
         )
         with _whole(output) as file, counted_progress() as count:
             manifest, misplaced = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
             warnings = [*oversized_parts(file), *misplaced_warning(misplaced, "bundle")]
-            what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
+            what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset, "upstream": upstream}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:
         warnings = [*warnings, f"no entry is in that range: {output} has none of the {manifest['size']:,} in the log"]
@@ -142,6 +150,12 @@ def verify(
     bundle: Annotated[
         Path, typer.Argument(exists=True, dir_okay=False, help="A bundle written by `headwater audit export`.")
     ],
+    dataset: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="NAMESPACE NAME", help="Show what this dataset is made from; by default that of the bundle, if any."
+        ),
+    ] = None,
     log_key: Annotated[
         str | None,
         typer.Option(metavar="NAME+HASH+KEY", help="The log's key, from a source you trust; by default the bundle's."),
@@ -159,13 +173,15 @@ def verify(
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Check a bundle, offline; exit 0 if all is proven, 1 if something is wrong, 2 if it cannot be read.
+    """Check a bundle, offline, and show what its dataset is made from.
+
+    Exit 0 if all is proven, 1 if something is wrong, 2 if it cannot be read.
 
     Example: headwater audit verify may.zip --log-key lineage.example.org+f0a1b2c3+AX…
     """
     trust = trust_of(log_key, keys, since, witness or ())
     try:
-        report, folded = _checked(bundle, trust)
+        report, folded, made = _checked(bundle, trust, None if dataset is None else DatasetId(*dataset))
     except Refused as fault:
         members = {"verdict": "unreadable", "reason": str(fault)}
         message = f"{bundle}: {fault}; expected a file written by `headwater audit export`"
@@ -174,7 +190,9 @@ def verify(
         else:
             say(f"headwater: {message}", err=True)
         raise typer.Exit(NOT_DONE) from None
-    print_result(_report_lines(report), _members(report, folded), json_output=json_output)
+    if made is not None and not json_output:
+        print_made_from(made)
+    print_result(_report_lines(report, made), _members(report, folded, made), json_output=json_output)
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
 
@@ -184,6 +202,8 @@ def _export_summary(output: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest["dataset"] is not None:
         names = [" ".join(each.values()).strip() for each in manifest["names"]]
         yield f"it includes the entries about the dataset by any of its names: {', '.join(names)}"
+        if manifest["upstream"]:
+            yield "and those that tell what it is made from"
     yield f"give the auditor the log's key through another channel: {manifest['logKey']}"
 
 
@@ -196,15 +216,19 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
     return cosignatures.newest(witnesses)
 
 
-def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
-    folding, heads, erasures, late, seen = Folding(), NamedHeads(), Erasures(), LateEvents(), 0
+def _checked(path: Path, trust: Trust, dataset: DatasetId | None) -> tuple[Report, Folded, MadeFrom | None]:
+    reports, heads, erasures, late, seen = Reports(), NamedHeads(), Erasures(), LateEvents(), 0
     with path.open("rb") as file, counted_progress() as count:
+        asked = asked_about(file, dataset)
+        folding = Folding(has_columns=asked is not None)
 
         def look(entry: dict[str, Any], raw: bytes) -> None:
             nonlocal seen
             seen += 1
             arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
-            folding.take(entry["type"], raw, entry["index"], arrival)
+            read = folding.take(entry["type"], raw, entry["index"], arrival)
+            if asked is not None:
+                reports.take(read, entry["index"], arrival)
             for each in (heads, erasures, late):
                 each.take(entry, raw)
             if seen % 1_000 == 0:
@@ -216,10 +240,13 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
         heads.check(report)
         erasures.check(report, is_whole=folded.is_of_log)
         late.report_late(folding.of_keys, report)
-    return report, folded
+        made = None if asked is None else made_from(asked, folding.known, reports, report)
+    return report, folded, made
 
 
-def _report_lines(report: Report) -> Iterator[str]:
+def _report_lines(report: Report, made: MadeFrom | None) -> Iterator[str]:
+    if made is not None:
+        yield from maker_lines(made)
     for checked in report.checked:
         yield f"checked    {checked}"
     for (check, message), alike in groupby(report.findings, attrgetter("check", "message")):
@@ -243,7 +270,7 @@ def _verdict(report: Report) -> str:
     return "proven: these are the entries of the log, unaltered"
 
 
-def _members(report: Report, folded: Folded) -> dict[str, object]:
+def _members(report: Report, folded: Folded, made: MadeFrom | None) -> dict[str, object]:
     return {
         "verdict": "proven" if report.is_proven else "not proven",
         "checked": report.checked,
@@ -251,6 +278,7 @@ def _members(report: Report, folded: Folded) -> dict[str, object]:
         "notKnown": report.not_known,
         "counts": dict(report.counts),
         "graph": folded.members(),
+        "madeFrom": None if made is None else made.members(),
     }
 
 

@@ -4,8 +4,9 @@ Of all that a job reads and writes, only pairs count that events connect (`sourc
 from another job may go into any output without reported sources.
 """
 
+import sys
 from collections import deque
-from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -37,24 +38,72 @@ def path(graph: Graph, start: GraphNode, max_hops: int, most: int) -> Generator[
     data, edges = _Data(graph), dict[tuple[str, str], tuple[GraphNode, GraphNode]]()
     is_cut = False
     for steps_from in (data.upstream, partial(data.downstream, start)):
-        hops, left_out = {_key(start): 0}, dict[tuple[type[GraphNode], GraphNode], GraphNode]()
-        queue = deque([start])
-        while queue:
-            node = queue.popleft()
-            for step in steps_from(node):
-                yield
-                if step is None:
-                    continue
-                edges[_ends(step)] = step.origin, step.destination
-                if step.onward is None or (key := _key(step.onward)) in hops:
-                    continue
-                if len(hops) < most and hops[_key(node)] < max_hops:
-                    hops[key] = hops[_key(node)] + 1
-                    queue.append(step.onward)
-                else:
-                    left_out[key] = step.onward
-        is_cut = is_cut or (yield from _lead_on(left_out.values(), steps_from, edges))
+        is_cut = (yield from _walk(start, steps_from, max_hops, most, edges)) or is_cut
     return Path([edges[key] for key in sorted(edges)], is_cut)
+
+
+class PathTo(NamedTuple):
+    """The edges upstream of a node, by their ends."""
+
+    edges: Sequence[tuple[GraphNode, GraphNode]] = ()
+    through: Mapping[tuple[DatasetId, JobId], Sequence[GraphNode]] = {}
+    """For a dataset and a job that writes it: what of all that the job reads or is given goes into the dataset."""
+
+    @property
+    def jobs(self) -> list[JobId]:
+        """The jobs on the path."""
+        return sorted({end for edge in self.edges for end in edge if isinstance(end, JobId)})
+
+    @property
+    def datasets(self) -> set[DatasetId]:
+        """The datasets on the path."""
+        return {end for edge in self.edges for end in edge if isinstance(end, DatasetId)}
+
+
+def path_to(graph: Graph, start: GraphNode) -> PathTo:
+    """Everything upstream of a job or dataset."""
+    edges: dict[tuple[str, str], tuple[GraphNode, GraphNode]] = {}
+    through: dict[tuple[DatasetId, JobId], list[GraphNode]] = {}
+    upstream = _Data(graph).upstream
+
+    def noted(node: GraphNode) -> Iterator[Step]:
+        for step in upstream(node):
+            if isinstance(node, DatasetId) and isinstance(step.destination, JobId):
+                through.setdefault((node, step.destination), []).append(step.origin)
+            elif isinstance(node, DatasetId) and isinstance(step.origin, JobId):
+                through.setdefault((node, step.origin), [])
+            yield step
+
+    for _ in _walk(start, noted, sys.maxsize, sys.maxsize, edges):
+        pass
+    return PathTo([edges[key] for key in sorted(edges)], through)
+
+
+def _walk(
+    start: GraphNode,
+    steps_from: Callable[[GraphNode], Iterator[Step | None]],
+    max_hops: int,
+    most: int,
+    edges: dict[tuple[str, str], tuple[GraphNode, GraphNode]],
+) -> Generator[None, None, bool]:
+    """Collect the edges one way; returns whether more lie further away."""
+    hops, left_out = {_key(start): 0}, dict[tuple[type[GraphNode], GraphNode], GraphNode]()
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for step in steps_from(node):
+            yield
+            if step is None:
+                continue
+            edges[_ends(step)] = step.origin, step.destination
+            if step.onward is None or (key := _key(step.onward)) in hops:
+                continue
+            if len(hops) < most and hops[_key(node)] < max_hops:
+                hops[key] = hops[_key(node)] + 1
+                queue.append(step.onward)
+            else:
+                left_out[key] = step.onward
+    return (yield from _lead_on(left_out.values(), steps_from, edges))
 
 
 def _lead_on(

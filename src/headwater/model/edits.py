@@ -23,7 +23,7 @@ be mistaken for an event: it has neither run nor job nor dataset.
                                                  "untilUs"}
     access-key, id                   revoked     true
     entry, index                     erased:PATH {"reason"}
-    export, id of this entry         export      {"begin", "end", "dataset"}
+    export, id of this entry         export      {"begin", "end", "dataset", "upstream"}
 
 For each target and `what`, the later log entry wins. Of keys every statement is retained, as `enrolled:INDEX` and
 `revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). Deleted targets are only hidden:

@@ -792,6 +792,7 @@ def test_export_prints_the_content_of_the_bundle_as_json(home: Path) -> None:
         "logKey": key,
         "dataset": None,
         "names": None,
+        "upstream": None,
         "warnings": [],
     }
 
@@ -833,7 +834,7 @@ def test_an_export_is_recorded_in_the_log_and_is_in_the_next_export(home: Path) 
     assert first["verdict"] == "proven"
     assert recorded["by"] == f"operator:{getpass.getuser()}"
     assert [(edit["what"], edit["value"]) for edit in recorded["edits"]] == [
-        ("export", {"begin": 2, "end": 5, "dataset": None})
+        ("export", {"begin": 2, "end": 5, "dataset": None, "upstream": False})
     ]
     assert verdict(second)["verdict"] == "proven"
 

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from headwater.audit.about import About
 from headwater.audit.graph import Folding
+from headwater.graph.counts import counts_of
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId
@@ -242,4 +243,4 @@ def test_an_audit_of_any_log_counts_what_the_service_counts(log: list[bytes]) ->
     with known(log) as knowledge:
         answer = summary(knowledge, {}, 0)
 
-    assert folding.counts()._asdict() == {figure: dict(answer)[figure] for figure in FIGURES}
+    assert counts_of(folding.known)._asdict() == {figure: dict(answer)[figure] for figure in FIGURES}

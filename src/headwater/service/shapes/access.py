@@ -58,6 +58,7 @@ class ExportBody(BaseModel):
     begin: Annotated[int, Field(ge=0, le=2**53, description="The first entry.")]
     end: Annotated[int, Field(ge=0, le=2**53, description="The entry behind the last.")]
     dataset: Annotated[Sequence[str] | None, Field(description="Namespace and name, if only what is about it.")] = None
+    upstream: Annotated[bool, Field(description="Whether also what tells what the dataset is made from.")] = False
 
 
 class Deed(TypedDict):
