@@ -7,12 +7,13 @@ from typing import IO, Any, Final, NamedTuple
 
 from headwater.audit.about import Subject, subject_of
 from headwater.audit.core import Report, read_once
+from headwater.graph.column_path import ColumnFlow, column_path
 from headwater.graph.lineage import Graph
 from headwater.graph.path import PathTo, path_to
 from headwater.model.edits import EditEntry
 from headwater.model.events import Event, JobEvent, RunEvent
 from headwater.model.facts import RunTimes
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.model.nodes import Arrival
 from headwater.model.times import time_at, timestamp
 
@@ -20,25 +21,27 @@ _GOOD: Final = "ok"
 
 
 class Asked(NamedTuple):
-    """The dataset of which a bundle is to show what it is made from."""
+    """The dataset, or a column of it, of which a bundle is to show what it is made from."""
 
     dataset: DatasetId
+    column: str | None
     names: Sequence[DatasetId]
     """The names that the bundle says this dataset has."""
     is_alone: bool
     """Whether the bundle shows the entries about it, but not those about its sources."""
 
 
-def asked_about(file: IO[bytes], dataset: DatasetId | None) -> Asked | None:
+def asked_about(file: IO[bytes], dataset: DatasetId | None, column: str | None = None) -> Asked | None:
     """The dataset that an auditor names, else that of the bundle; None: neither names one, or it is unreadable."""
     try:
         with zipfile.ZipFile(file) as bundle:
             manifest = read_once(bundle.read("manifest.json"))
         if manifest.get("dataset") is None:
-            return None if dataset is None else Asked(dataset, (), is_alone=False)
+            return None if dataset is None else Asked(dataset, column, (), is_alone=False)
         own, names = _dataset(manifest["dataset"]), [*map(_dataset, manifest["names"])]
         is_own = dataset is None or dataset in (own, *names)
-        return Asked(dataset or own, names if is_own else (), is_alone=manifest.get("upstream") is not True)
+        is_alone = manifest.get("upstream") is not True
+        return Asked(dataset or own, column, names if is_own else (), is_alone=is_alone)
     except Exception:  # anybody may have written the file; the check of the bundle says what is wrong with it
         return None
 
@@ -124,6 +127,10 @@ class MadeFrom(NamedTuple):
     path: PathTo
     makers: Mapping[JobId, Maker]
     """The jobs on its path."""
+    column: ColumnId | None
+    """The column that was asked for."""
+    flows: Sequence[ColumnFlow]
+    """Everything upstream of that column."""
 
     def members(self) -> Mapping[str, Any]:
         """As JSON."""
@@ -131,7 +138,21 @@ class MadeFrom(NamedTuple):
             "dataset": self.dataset._asdict(),
             "edges": [{"origin": origin.node_id, "destination": end.node_id} for origin, end in self.path.edges],
             "jobs": {job.node_id: maker.members() for job, maker in self.makers.items()},
+            "column": None if self.column is None else self.column.column,
+            "columnEdges": [_members_of_flow(flow) for flow in self.flows],
         }
+
+
+def _members_of_flow(flow: ColumnFlow) -> Mapping[str, Any]:
+    edge = flow.edge
+    return {
+        "origin": flow.source.node_id,
+        "destination": flow.target.node_id,
+        "type": edge.kind,
+        "subtype": edge.subtype,
+        "description": edge.description,
+        "masking": edge.masking,
+    }
 
 
 def made_from(asked: Asked, graph: Graph, reports: Reports, report: Report) -> MadeFrom | None:
@@ -152,7 +173,12 @@ def made_from(asked: Asked, graph: Graph, reports: Reports, report: Report) -> M
     path = path_to(graph, name)
     if asked.is_alone and path.datasets - {name}:
         report.not_known.append(f"what the sources of {_words(name)} are made from: export with --upstream shows it")
-    return MadeFrom(name, path, {job: _maker(job, graph, reports) for job in path.jobs})
+    makers = {job: _maker(job, graph, reports) for job in path.jobs}
+    column = None if asked.column is None else ColumnId(name, asked.column)
+    flows = [] if column is None else column_path(graph, column)
+    if column is not None and not flows:
+        report.not_known.append(f"what {column.column} of {_words(name)} is made from: no entry that is shown says it")
+    return MadeFrom(name, path, makers, column, flows)
 
 
 def _maker(job: JobId, graph: Graph, reports: Reports) -> Maker:

@@ -156,6 +156,7 @@ def verify(
             metavar="NAMESPACE NAME", help="Show what this dataset is made from; by default that of the bundle, if any."
         ),
     ] = None,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="Show it for this column of the dataset.")] = None,
     log_key: Annotated[
         str | None,
         typer.Option(metavar="NAME+HASH+KEY", help="The log's key, from a source you trust; by default the bundle's."),
@@ -181,7 +182,7 @@ def verify(
     """
     trust = trust_of(log_key, keys, since, witness or ())
     try:
-        report, folded, made = _checked(bundle, trust, None if dataset is None else DatasetId(*dataset))
+        report, folded, made = _checked(bundle, trust, None if dataset is None else DatasetId(*dataset), column)
     except Refused as fault:
         members = {"verdict": "unreadable", "reason": str(fault)}
         message = f"{bundle}: {fault}; expected a file written by `headwater audit export`"
@@ -216,10 +217,12 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
     return cosignatures.newest(witnesses)
 
 
-def _checked(path: Path, trust: Trust, dataset: DatasetId | None) -> tuple[Report, Folded, MadeFrom | None]:
+def _checked(
+    path: Path, trust: Trust, dataset: DatasetId | None, column: str | None
+) -> tuple[Report, Folded, MadeFrom | None]:
     reports, heads, erasures, late, seen = Reports(), NamedHeads(), Erasures(), LateEvents(), 0
     with path.open("rb") as file, counted_progress() as count:
-        asked = asked_about(file, dataset)
+        asked = asked_about(file, dataset, column)
         folding = Folding(has_columns=asked is not None)
 
         def look(entry: dict[str, Any], raw: bytes) -> None:
@@ -240,6 +243,8 @@ def _checked(path: Path, trust: Trust, dataset: DatasetId | None) -> tuple[Repor
         heads.check(report)
         erasures.check(report, is_whole=folded.is_of_log)
         late.report_late(folding.of_keys, report)
+        if column is not None and asked is None:
+            raise InvalidInputError("--column: of which dataset? Name it with --dataset NAMESPACE NAME")
         made = None if asked is None else made_from(asked, folding.known, reports, report)
     return report, folded, made
 

@@ -57,7 +57,7 @@ def test_distances_are_the_same_as_with_expanded_edges(
     ways: tuple[FlowDirection, ...] = ("upstream", "downstream")
     for way in ways:
         assert all({*quick.related(column, way)} == slow.related(column, way) for column in every)
-        assert _distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
+        assert distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
 
 
 def test_a_walk_reads_each_dataset_wide_edge_once() -> None:
@@ -74,9 +74,9 @@ def test_a_walk_reads_each_dataset_wide_edge_once() -> None:
     ]
 
     for way, near, far in ways:
-        distances = _distances(walk, [ColumnId(near, name) for name in columns], way, 3)
+        found = distances(walk, [ColumnId(near, name) for name in columns], way, 3)
 
-        assert distances == {ColumnId(near, name): 0 for name in columns} | {ColumnId(far, name): 1 for name in columns}
+        assert found == {ColumnId(near, name): 0 for name in columns} | {ColumnId(far, name): 1 for name in columns}
     assert counted.read < 20 * size
 
 
@@ -91,7 +91,7 @@ class _Counted(list[str]):
             yield each
 
 
-def _distances(walk: ColumnWalk, start: list[ColumnId], way: FlowDirection, max_hops: int) -> dict[ColumnId, int]:
+def distances(walk: ColumnWalk, start: list[ColumnId], way: FlowDirection, max_hops: int) -> dict[ColumnId, int]:
     steps = walk.walked(start, way, max_hops)
     while True:
         try:
