@@ -29,6 +29,7 @@ Shared code:
     events_to       the endpoint of a command's events; stale_declarations: dashboards jobs to withdraw
     web_address     validates the URL of a web server; signals: SIGTERM and Ctrl-C
     audit_trust     the keys and heads that an auditor trusts
+    audit_lineage   what a dataset is made from by a bundle, as text
     certificate     the TLS certificate of a server, reloaded when it is renewed
     misplaced       warns of log rows whose time or run differs from the event's bytes
     log_key         the key that signs the log's heads; export_note: records an export in the log

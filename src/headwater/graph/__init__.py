@@ -25,7 +25,7 @@ Walks:
     walk       the neighbourhood of a node; column_walk: the columns upstream and downstream of a column
     flow       the datasets that a dataset is derived from, and how that is known; derived: those without a known job
     ends       inputs and outputs of a run, including those reported only for its job
-    path       the data's path through a job or dataset, edge by edge
+    path       the data's path through a job or dataset, edge by edge; column_path: into a column
     control    the jobs that run before and after a job; no data need pass
 
 Questions:
