@@ -3,23 +3,29 @@
 from pathlib import Path
 
 from headwater.cli.demo.words import tally, ways_on
+from headwater.cli.lineage_walk import Target
+from headwater.model.names import DatasetId
 
 URL = "http://127.0.0.1:5003"
 FOLDER = Path("/home/ann's/.headwater/demo")
+TARGET = Target(DatasetId("file", "/home/ann's/lake/t"), "c")
+EXPORT = "headwater audit export --dataset file '/home/ann'\"'\"'s/lake/t' --upstream -o mart.zip"
 
 
 def test_while_the_page_is_served_its_address_is_shown() -> None:
-    page, *others = ways_on(URL, FOLDER, "lake.t:c", is_served=True)
+    page, *others = ways_on(URL, FOLDER, "lake.t:c", TARGET, is_served=True)
 
     assert page == f"the page        {URL}"
+    assert f"its audit       {EXPORT} --url {URL}" in others
     assert others[-1] == f"from the shell  headwater trace lake.t:c --url {URL}"
 
 
 def test_after_the_service_has_ended_the_command_to_start_it_again_is_shown() -> None:
-    page, *others = ways_on(URL, FOLDER, "lake.t:c", is_served=False)
+    page, *others = ways_on(URL, FOLDER, "lake.t:c", TARGET, is_served=False)
 
     home = "'/home/ann'\"'\"'s/.headwater'"
     assert page == f"the page        HEADWATER_HOME={home} headwater serve --port 5003, then {URL}"
+    assert f"its audit       {EXPORT}" in others
     assert others[-1] == f"from the shell  headwater trace lake.t:c --url {URL}, while it is served"
 
 

@@ -85,9 +85,10 @@ def _print_result(client: ServiceClient, wrong: list[str], url: str, folder: Pat
         say(f"wrong lineage: {what}")
     if wrong:
         return
-    say(origin(walk(client, find(client, _MART), "upstream")))
+    mart = find(client, _MART)
+    say(origin(walk(client, mart, "upstream")))
     say(reach(walk(client, find(client, _RAW), "downstream")))
-    say("", *ways_on(url, folder, _MART, is_served=is_served))
+    say("", *ways_on(url, folder, _MART, mart, is_served=is_served))
 
 
 def _wait_for(stop: StopSignal) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwater.cli.lineage_walk import INDIRECT, Step, Walk
+from headwater.cli.lineage_walk import INDIRECT, Step, Target, Walk
 from headwater.model.words import so_many
 
 
@@ -42,7 +42,7 @@ def tally(summary: dict[str, Any]) -> str:
     )
 
 
-def ways_on(url: str, folder: Path, target: str, *, is_served: bool) -> Iterator[str]:
+def ways_on(url: str, folder: Path, name: str, target: Target, *, is_served: bool) -> Iterator[str]:
     """Suggestions for further commands, one per line; if the service has ended, first how to start it again."""
     if is_served:
         yield f"the page        {url}"
@@ -52,7 +52,10 @@ def ways_on(url: str, folder: Path, target: str, *, is_served: bool) -> Iterator
     yield f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`"
     yield "their proof     headwater key show --jwks > node.jwks"
     yield f"                headwater verify {folder}/events.jsonl --keys node.jwks"
-    yield f"from the shell  headwater trace {target} --url {url}{'' if is_served else ', while it is served'}"
+    dataset, at = shlex.join(target.dataset), f" --url {url}" if is_served else ""
+    yield f"its audit       headwater audit export --dataset {dataset} --upstream -o mart.zip{at}"
+    yield f"                headwater audit verify mart.zip --column {target.column}"
+    yield f"from the shell  headwater trace {name} --url {url}{'' if is_served else ', while it is served'}"
 
 
 def _chain(walked: Walk) -> Iterator[str]:
