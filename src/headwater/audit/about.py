@@ -20,9 +20,12 @@ from headwater.model.facts import (
     Declaration,
     EngineCatalog,
     Fact,
+    JobFacet,
     JobFlow,
     Observation,
+    ObservedFacet,
     Renaming,
+    RunFacet,
 )
 from headwater.model.names import ColumnId, DatasetId, GraphNode, JobId
 from headwater.model.spelling import normal
@@ -136,7 +139,10 @@ def _destinations(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Ite
 
 def _in_facets(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[DatasetId]:
     """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
-    for element in event_content(0, found, lambda name: name).layout:
+    naming = (
+        fact for fact in found if not isinstance(fact, RunFacet | JobFacet | ObservedFacet)
+    )  # these name no others
+    for element in event_content(0, naming, lambda name: name).layout:
         for end in element.ends:
             match end:
                 case ColumnId(dataset=name) | (DatasetId() as name):
