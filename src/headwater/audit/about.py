@@ -1,7 +1,7 @@
 """Finds the log entries that concern one dataset: everything that the graph's statements about it rest on."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from headwater.graph.columns import edges_into
 from headwater.graph.declared import dataset_of, digests, flows, references, targets
@@ -29,7 +29,7 @@ from headwater.model.facts import (
 )
 from headwater.model.names import ColumnId, DatasetId, GraphNode, JobId
 from headwater.model.spelling import normal
-from headwater.store.entries import as_today
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import Reader
 
 Subject = tuple[type[Event], object]
@@ -47,7 +47,10 @@ class About:
     only read one of these datasets are not among them.
     """
 
-    def __init__(self, reader: Reader, indexes: range, dataset: DatasetId, *, has_upstream: bool = False) -> None:
+    def __init__(
+        self, reader: Reader, entries: Iterable[LoggedEvent], dataset: DatasetId, *, has_upstream: bool = False
+    ) -> None:
+        """`entries` are those of the part of the log."""
         graph = Graph(reader.content)
         graph.add_all(reader.graph_facts())
         self.names = frozenset((dataset, *graph.members(dataset)))
@@ -62,7 +65,7 @@ class About:
         self._source_spellings = frozenset(map(normal, self._sources))
         self._subjects = {
             subject_of(event)
-            for logged in reader.logged(indexes)
+            for logged in entries
             if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_told_of(event)
         }
         self._subjects.update((RunEvent, run_id) for job in self._jobs for run_id in graph.jobs[job].runs)

@@ -37,7 +37,7 @@ _TRIES: Final = 5
 _PAUSE_S: Final = 0.1
 
 Advance = Callable[[int, int], None]
-"""Called with the number of entries done and the total."""
+"""Called with the number of entries done and the total; for what is about a dataset, each entry counts twice."""
 
 
 class Exported(NamedTuple):
@@ -88,9 +88,11 @@ def export(
             f"{request.indexes.start:,} on: begin earlier, or prove against a newer head"
         )
     indexes = range(request.indexes.start, min(request.indexes.stop, size))
-    about = None
+    about, read, steps = None, 0, len(indexes)
     if request.dataset is not None:
-        about = About(reader, indexes, request.dataset, has_upstream=request.has_upstream)
+        read, steps = len(indexes), 2 * len(indexes)
+        entries = _reading(reader, indexes, lambda done: advance(done, steps))
+        about = About(reader, entries, request.dataset, has_upstream=request.has_upstream)
     is_whole = about is None and indexes == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
@@ -99,7 +101,7 @@ def export(
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for some in _in_parts(indexes):
                 misplaced += _write_entries(lines, reader, some, about, None if is_whole else folding)
-                advance(some.stop - indexes.start, len(indexes))
+                advance(read + some.stop - indexes.start, steps)
         if request.dataset is not None and folding.is_empty:
             raise InvalidInputError(
                 f"--dataset: no entry from {indexes.start} up to {indexes.stop} is about {' '.join(request.dataset)}; "
@@ -211,6 +213,12 @@ def _tree_hashes(reader: Reader, indexes: range, size: int) -> Mapping[str, Sequ
 
 def _in_parts(indexes: range) -> Iterator[range]:
     return (range(begin, min(begin + _TOGETHER, indexes.stop)) for begin in indexes[::_TOGETHER])
+
+
+def _reading(reader: Reader, indexes: range, advance: Callable[[int], None]) -> Iterator[LoggedEvent]:
+    for some in _in_parts(indexes):
+        yield from reader.logged(some)
+        advance(some.stop - indexes.start)
 
 
 def _write_entries(

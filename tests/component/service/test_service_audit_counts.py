@@ -211,7 +211,7 @@ def test_the_events_about_a_dataset_alone_give_its_part_of_the_graph(log: list[b
     with known(log) as full:
         for name in full.graph.shown_datasets():
             places = range(full.store.size())
-            about = About(full.store, places, name)
+            about = About(full.store, full.store.logged(places), name)
             logged = [*full.store.logged(places)]
             events = [each.raw for each in logged if about.has(as_today(each.event_type, each.raw), each.log_index)]
 

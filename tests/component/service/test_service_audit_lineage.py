@@ -229,7 +229,7 @@ def test_the_entries_about_a_dataset_and_its_upstream_alone_give_its_path(log: l
         for name in full.graph.shown_datasets():
             path = path_to(full.graph, name)
             places = range(full.store.size())
-            about = About(full.store, places, name, has_upstream=True)
+            about = About(full.store, full.store.logged(places), name, has_upstream=True)
             logged = [*full.store.logged(places)]
             events = [each.raw for each in logged if about.has(as_today(each.event_type, each.raw), each.log_index)]
 
