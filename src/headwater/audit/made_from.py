@@ -3,6 +3,7 @@
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import IO, Any, Final, NamedTuple
 
 from headwater.audit.about import Subject, subject_of
@@ -71,11 +72,8 @@ class Reports:
 
     def about(self, *subjects: Subject) -> list[EntryBy]:
         """The entries about any of these, by index."""
-        return sorted((each for subject in subjects for each in self._about.get(subject, ())), key=_index)
-
-
-def _index(entry: EntryBy) -> int:
-    return entry.log_index
+        found = (each for subject in subjects for each in self._about.get(subject, ()))
+        return sorted(found, key=attrgetter("log_index"))
 
 
 class LastRun(NamedTuple):
@@ -95,14 +93,8 @@ class Maker(NamedTuple):
 
     def members(self) -> Mapping[str, Any]:
         """As JSON."""
-        return {
-            "runs": self.runs,
-            "lastRun": None if self.last is None else _members_of(self.last),
-            "entries": len(self.entries),
-            "firstEntry": self.entries[0].log_index if self.entries else None,
-            "lastEntry": self.entries[-1].log_index if self.entries else None,
-            "signedBy": signed_by(self.entries),
-        }
+        last = None if self.last is None else _members_of(self.last)
+        return {"runs": self.runs, "lastRun": last, **_counted(self.entries), "signedBy": signed_by(self.entries)}
 
 
 def signed_by(entries: Sequence[EntryBy]) -> Mapping[str, int]:
@@ -112,12 +104,14 @@ def signed_by(entries: Sequence[EntryBy]) -> Mapping[str, int]:
 
 def _members_of(last: LastRun) -> Mapping[str, Any]:
     _, stamp, state = last.times.state
-    return {
-        "runId": last.times.run_id,
-        "state": state,
-        "at": timestamp(time_at(stamp.time_us)),
-        "entries": [each.log_index for each in last.entries],
-    }
+    at = timestamp(time_at(stamp.time_us))
+    return {"runId": last.times.run_id, "state": state, "at": at, **_counted(last.entries)}
+
+
+def _counted(entries: Sequence[EntryBy]) -> Mapping[str, int | None]:
+    """How many entries, and the first and last of them."""
+    first, last = (entries[0].log_index, entries[-1].log_index) if entries else (None, None)
+    return {"entries": len(entries), "firstEntry": first, "lastEntry": last}
 
 
 class MadeFrom(NamedTuple):
