@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -29,8 +31,12 @@ pytestmark = pytest.mark.spark
 
 
 def headwater(demo: Demo, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return headwater_in(demo.home, *arguments)
+
+
+def headwater_in(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "headwater.cli.main", *arguments]
-    return subprocess.run(command, env={**os.environ, "HEADWATER_HOME": str(demo.home)}, capture_output=True, text=True)
+    return subprocess.run(command, env={**os.environ, "HEADWATER_HOME": str(home)}, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -113,6 +119,26 @@ def test_trace_and_impact_find_the_same_columns_from_both_ends(demo: Demo) -> No
     assert "lake.raw.flights:arr_delay" in names_upstream
     assert "lake.marts.carrier_delays:avg_arr_delay" in names_downstream
     assert "lake.raw.flights:arr_delay  identity" in tree.stdout
+
+
+def test_a_bundle_proves_what_the_mart_is_made_from(demo: Demo, tmp_path: Path) -> None:
+    """By the commands that the demo prints, on a copy of its log, since an export is an entry of the log."""
+    home, bundle = tmp_path / "home", str(tmp_path / "mart.zip")
+    shutil.copytree(demo.home, home, ignore=shutil.ignore_patterns("lake", "demo", "spool"))
+    printed = (line.removeprefix("its audit") for line in demo.output.splitlines() if "mart.zip" in line)
+    export, verify = ([bundle if word == "mart.zip" else word for word in shlex.split(line)[1:]] for line in printed)
+
+    exported = headwater_in(home, *export)
+    verified = headwater_in(home, *verify, "--json")
+
+    answer = json.loads(verified.stdout)
+    assert (exported.returncode, verified.returncode, answer["verdict"]) == (0, 0, "proven"), exported.stderr
+    jobs, events = answer["madeFrom"]["jobs"], len(demo.events)
+    assert {job.rpartition(":")[2] for job in jobs} == {*PIPELINES}
+    assert sum(each["entries"] for each in jobs.values()) == events
+    assert sum(sum(each["signedBy"].values()) for each in jobs.values()) == events
+    origins = {edge["origin"].rpartition("/")[2] for edge in answer["madeFrom"]["columnEdges"]}
+    assert "flights.csv:arr_delay" in origins
 
 
 def test_the_lake_is_read_by_pyiceberg_without_spark(demo: Demo) -> None:
