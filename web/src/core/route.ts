@@ -3,8 +3,8 @@
 import type { RunState } from '../api/types'
 import type { NodeId } from './ids'
 
-/** The questions about a node: why it may be wrong, what changed, what depends on it. */
-export const QUESTIONS = ['why', 'changes', 'impact'] as const
+/** The questions about a node: why it may be wrong, what changed, what depends on it, how its sources can be proved. */
+export const QUESTIONS = ['why', 'changes', 'impact', 'proof'] as const
 export type Question = (typeof QUESTIONS)[number]
 
 /** The graph, with the reader's choices. */

@@ -410,6 +410,17 @@ describe('a dataset', () => {
     expect(await screen.findByText(`The last run of aggregate ${words}; 2 runs examined.`)).toBeTruthy()
   })
 
+  test('shows the commands that prove where it comes from', async () => {
+    const { user } = openPage({ hash: formatRoute(routeTo(FLIGHTS, 'arr_delay')) })
+
+    await user.click(await screen.findByText('Can I prove where arr_delay comes from?'))
+
+    expect(
+      screen.getByText('headwater audit export --dataset file /lake/raw/flights --upstream -o proof.zip'),
+    ).toBeTruthy()
+    expect(screen.getByText('headwater audit verify proof.zip --column arr_delay')).toBeTruthy()
+  })
+
   test('keeps its open questions in the address', async () => {
     const { user } = openPage({ hash: at() })
     await user.click(await screen.findByText('Why might it be wrong?'))

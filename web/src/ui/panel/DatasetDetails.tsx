@@ -57,7 +57,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
         none="No job is known to read it."
       />
       <Neighbours of={id} direction="downstream" type="DATASET" title="Goes into" />
-      <Questions key={column ?? ''} dataset={id} column={column} />
+      <Questions key={column ?? ''} dataset={id} named={summary} column={column} />
       {loaded.state === 'failed' && <Fault message={loaded.message} />}
       <Schema dataset={id} fields={fields} count={dataset.fields.length} chosen={column} />
     </>
