@@ -1,6 +1,7 @@
 """Finds the log entries that concern one dataset: everything that the graph's statements about it rest on."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from headwater.graph.columns import edges_into
@@ -53,6 +54,7 @@ class About:
         """`entries` are those of the part of the log."""
         graph = Graph(reader.content)
         graph.add_all(reader.graph_facts())
+        self._graph = graph
         self.names = frozenset((dataset, *graph.members(dataset)))
         """All names of the dataset, as far as the log knows: other engines may use other names."""
         path = path_to(graph, graph.shown(dataset)) if has_upstream else PathTo()
@@ -83,6 +85,14 @@ class About:
         if is_about := subject_of(event) in self._subjects:
             self._events.add(str(index))
         return is_about
+
+    def alike(self) -> list[DatasetId]:
+        """The datasets of which a name has the same last part as one of these; for one that no entry is about."""
+        last = {_last_part(name) for name in self.names}
+        graph = self._graph
+        return sorted(
+            each for each in graph.shown_datasets() if not last.isdisjoint(map(_last_part, graph.members(each)))
+        )
 
     def _is_told_of(self, event: Event) -> bool:
         found = facts(event)
@@ -115,6 +125,10 @@ class About:
             return tuple(rest) in self._jobs
         edited = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
         return kind in ("dataset", "field", "names") and not edited.isdisjoint(self.names | self._sources)
+
+
+def _last_part(name: DatasetId) -> str:
+    return re.split("[./]", name.name)[-1]
 
 
 def _destinations(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[GraphNode]:

@@ -1,5 +1,6 @@
 """Creates a bundle: a part of the log with everything needed to check it elsewhere."""
 
+import shlex
 import time
 import zipfile
 from base64 import b64encode
@@ -34,6 +35,7 @@ _TOGETHER: Final = 512
 _ZIP_LEVEL: Final = 1
 """The fastest level: it compresses events to a sixth, and one core writes some 100 MB of them a second."""
 _TRIES: Final = 5
+_MOST_ALIKE: Final = 3
 _PAUSE_S: Final = 0.1
 
 Advance = Callable[[int, int], None]
@@ -102,11 +104,8 @@ def export(
             for some in _in_parts(indexes):
                 misplaced += _write_entries(lines, reader, some, about, None if is_whole else folding)
                 advance(read + some.stop - indexes.start, steps)
-        if request.dataset is not None and folding.is_empty:
-            raise InvalidInputError(
-                f"--dataset: no entry from {indexes.start} up to {indexes.stop} is about {' '.join(request.dataset)}; "
-                "the search of the page finds names, as does GET /api/v1/search?q="
-            )
+        if about is not None and folding.is_empty:
+            raise InvalidInputError(_unknown(request, indexes, about))
         _check_none_erased(reader, folded)
         bundle.writestr("tree.json", orjson.dumps(_tree_hashes(reader, indexes, size)))
         bundle.writestr("keys.json", key_set(reader, keys))
@@ -125,6 +124,14 @@ def export(
         }
         bundle.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
     return Exported(manifest, misplaced)
+
+
+def _unknown(request: ExportRequest, indexes: range, about: About) -> str:
+    fault = f"--dataset: no entry from {indexes.start} up to {indexes.stop} is about {' '.join(request.dataset or ())}"
+    if alike := about.alike():
+        named = (f"--dataset {shlex.join(each)}" for each in alike[:_MOST_ALIKE])
+        return f"{fault}; did you mean {' or '.join(named)}?"
+    return f"{fault}; the search of the page finds names, as does GET /api/v1/search?q="
 
 
 def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:

@@ -209,6 +209,13 @@ def test_a_bundle_that_is_not_proven_shows_no_lineage(home: Path) -> None:
     assert "what lake report is made from: not all is proven" in answer["notKnown"]
 
 
+def test_a_dataset_in_the_wrong_namespace_is_refused_with_the_one_that_was_meant(home: Path) -> None:
+    result = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "shop.orders")
+
+    assert isinstance(result.exception, InvalidInputError)
+    assert str(result.exception).endswith(" is about lake shop.orders; did you mean --dataset lake orders?")
+
+
 def test_upstream_needs_a_dataset(home: Path) -> None:
     result = run("export", "--upstream", "-o", str(home / "bundle.zip"))
 
