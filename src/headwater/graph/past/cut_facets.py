@@ -1,6 +1,6 @@
 """Facets as they were at a time: if all later reports have the same content, no older one is loaded."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -47,9 +47,9 @@ class CutFacets(Graph):
         """Whether the name is complete, and is and was its dataset's only name."""
         return self.identities.is_alone_in_both(name)
 
-    def are_alone_as_then(self, names: Iterable[DatasetId]) -> bool:
+    def are_alone_as_then(self, names: Collection[DatasetId]) -> bool:
         """Whether this holds for each of the names."""
-        return all(map(self.identities.is_alone_in_both, names))
+        return self.identities.are_alone_in_both(names)
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """As in `Graph`."""

@@ -1,6 +1,6 @@
 """The part of a past that is folded again: runs with events before and after, up to then, and what needs no run."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from headwater.graph.identity import Identities
 from headwater.graph.lineage import Graph
@@ -98,16 +98,23 @@ class CutIdentities(Identities):
 
     def is_alone_in_both(self, name: DatasetId) -> bool:
         """Whether the name is complete, and is its dataset's only name then and now; asked for each node."""
-        if self._alone_as_of != self.changes or self._alone_in_both_as_of != self._now.changes:
-            self._alone_in_both_as_of = self._now.changes
-            self._alone_in_both.clear()
-        if name in self._alone_in_both:
+        if name in self._valid_alone_in_both():
             return True
-        if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
+        if not (name.is_complete and self._now.is_alone(name) and self.is_alone(name)):
             return False
         if self._now.knows(name):  # for unknown names `changes` does not show when to drop it
             self._alone_in_both.add(name)
         return True
+
+    def are_alone_in_both(self, names: Collection[DatasetId]) -> bool:
+        """Whether this holds for each of the names; asked for each job."""
+        return self._valid_alone_in_both().issuperset(names) or all(map(self.is_alone_in_both, names))
+
+    def _valid_alone_in_both(self) -> set[DatasetId]:
+        if self._alone_as_of != self.changes or self._alone_in_both_as_of != self._now.changes:
+            self._alone_in_both_as_of = self._now.changes
+            self._alone_in_both.clear()
+        return self._alone_in_both
 
     def _forget_alone(self) -> None:
         self._alone.clear()

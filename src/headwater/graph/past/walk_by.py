@@ -37,10 +37,16 @@ def past_neighbourhood(
         if not is_alone(name):
             raise _NotDeterminedByEdgesError
         dataset = datasets.get(name)
-        for job in () if dataset is None else dataset.writers | dataset.readers:
+        if dataset is None:
+            return
+        is_whole = dataset.observed is not None and dataset.observed.last_us <= until_us
+        for job in dataset.writers | dataset.readers:
             known = jobs[job]
             if known.is_reported_by_others:
                 raise _NotDeterminedByEdgesError
+            if is_whole:
+                yield job
+                continue
             edge, other = known.reads.get(name), known.writes.get(name)
             if (edge and edge.seen.first_us <= until_us) or (other and other.seen.first_us <= until_us):
                 yield job

@@ -58,7 +58,8 @@ class LruCache(Generic[KeyT, ValueT]):
 
     def keep(self, key: KeyT, value: ValueT) -> Sequence[tuple[KeyT, ValueT]]:
         """Cache the value; returns what was evicted for it, which may be the value itself."""
-        self.drop(key)
+        if key in self._kept:
+            self.drop(key)
         size = self._size(value)
         self._kept[key] = value, size
         self.bytes += size

@@ -7,7 +7,7 @@ from headwater.graph.edits import node_of
 from headwater.graph.past.cut import CutGraph
 from headwater.graph.records import Run
 from headwater.model.edits import target_of
-from headwater.model.facts import Edit, Fact
+from headwater.model.facts import Edit, Fact, ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 
@@ -49,9 +49,18 @@ class Unchanged:
     def have_parents_same_names(self, job: JobId) -> bool:
         """Whether the parents and roots of an unchanged job and its newest run have the same names now."""
         activity = self._now.activity(job)
-        newest = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
-        parents = (activity.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
-        return all(self._cut.is_meant_as_then(parent) for parent in parents if parent is not None)
+        parents: tuple[ParentRun, ...] = () if activity.parent is None else (activity.parent,)
+        if activity.runs:
+            parents += self._parts_of(activity.runs[0])
+        return all(map(self._cut.is_meant_as_then, parents))
+
+    def _parts_of(self, run_id: str) -> tuple[ParentRun, ...]:
+        """The parent and root of a run, as its own events name them, or its children's."""
+        run = self._now.graph.runs.get(run_id)
+        if run is not None and run.of_job is not None:
+            return run.of_job.parts_of
+        silent = self._now.activities.reported_run(run_id)
+        return () if silent is None else tuple(each for each in (silent.parent, silent.root) if each is not None)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset itself, given by its shown name, is unchanged."""
@@ -93,7 +102,8 @@ class Unchanged:
         """Whether all these datasets are unchanged as run inputs and outputs; fast if each has one name, as usual."""
         if self._cut.are_alone_as_then(names):
             again = self._cut.again.datasets
-            return all(is_shape_as_then(name) for name in names if name in again) and not self.edited_any(names)
+            is_same = again.keys().isdisjoint(names) or all(is_shape_as_then(name) for name in names if name in again)
+            return is_same and not self.edited_any(names)
         return all(map(self._is_end, names))
 
     def _is_end(self, name: DatasetId) -> bool:
