@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
+from headwater.emit.log_keys import pinned_key
 from headwater.model.run_ids import RANDOM_BITS, run_id
 from headwater.pipeline.spec import LineageSpec
 from headwater.signing.keyfile import load_or_create
@@ -27,7 +28,11 @@ def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str
     home = headwater_home()
     if endpoint is None and file is None:
         endpoint = os.environ.get("HEADWATER_ENDPOINT") or DEFAULT_ENDPOINT
-    http = None if endpoint is None else HttpConfig(endpoint=endpoint, token_env=token_env)
+    http = (
+        None
+        if endpoint is None
+        else HttpConfig(endpoint=endpoint, token_env=token_env, log_key=pinned_key(home, endpoint))
+    )
     to_file = None if file is None else FileConfig(path=Path(file))
     return Emitter.of_node(EmitConfig(http=http, file=to_file, spool=home / "spool"), load_or_create(home))
 
@@ -43,6 +48,7 @@ def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
         endpoint=lineage.http.endpoint,
         timeout_s=lineage.http.timeout,
         token_env=None if lineage.http.auth is None else lineage.http.auth.token_env,
+        log_key=pinned_key(home, lineage.http.endpoint, lineage.http.log_key),
     )
     file = FileConfig(path=_local_path(lineage.file.path), rotation_size_mb=lineage.file.rotation_size_mb)
     return EmitConfig(

@@ -3,6 +3,7 @@
 import time
 import uuid
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -12,11 +13,14 @@ from headwater.cli.option_values import as_long_as_can_be, read_with_zone
 from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import HeadwaterError, InvalidInputError
+from headwater.emit.log_keys import keep_key, kept_path, pinned_key
+from headwater.errors import HeadwaterError, InvalidInputError, SetupError
+from headwater.model.credentials import without_credentials
 from headwater.model.times import time_at, timestamp
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, tokens_path
+from headwater.signing.note import NoteVerifier, parse_log_key
 from headwater.signing.tokens import new_token
 
 _TOKEN_HOURS: Final = 24
@@ -86,13 +90,24 @@ def token(
 def enrol(
     token: _Token = None, url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: JsonOption = False
 ) -> None:
-    """Enrol this machine's key with a service, so that the service trusts it.
+    """Enrol this machine's key with a service, so that the service trusts it, and keep the key of the service's log.
+
+    From then on, events name a head of this log only if that key signed it. Compare the key with the one that the
+    service's operator gives you. If the service shows another key than the one kept before, nothing is enrolled.
 
     Example: HEADWATER_KEY_TOKEN=… headwater key enrol --url http://localhost:5000
     """
-    node_key = load_or_create(headwater_home())
-    _post(address(url, to), enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
-    print_result(f"enrolled {node_key.key_id}", {"keyId": node_key.key_id}, json_output=json_output)
+    home, service = headwater_home(), address(url, to)
+    node_key = load_or_create(home)
+    log_key, is_new = _key_of_log(home, service)
+    _post(service, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
+    if is_new:
+        keep_key(home, service, log_key)
+    lines = [
+        f"enrolled {node_key.key_id}",
+        f"log key  {log_key}" + (f"  (kept in {kept_path(home)})" if is_new else ""),
+    ]
+    print_result(lines, {"keyId": node_key.key_id, "logKey": str(log_key)}, json_output=json_output)
 
 
 @key.command()
@@ -143,6 +158,27 @@ def revoke(
         *(f"this also revokes {each}, which it had introduced" for each in fallen),
     ]
     print_result(lines, members, json_output=json_output)
+
+
+def _key_of_log(home: Path, url: str) -> tuple[NoteVerifier, bool]:
+    """The key of the service's log, and whether none was pinned before.
+
+    Raises:
+        SetupError: it is not the key that this node pinned.
+    """
+    with service_at(url) as client:
+        shown = client.get_text("/log/key")
+    try:
+        key = parse_log_key(shown)
+    except InvalidInputError as fault:
+        raise HeadwaterError(f"{without_credentials(url)} is not a lineage service; nothing was changed") from fault
+    pinned = pinned_key(home, url)
+    if pinned is not None and (pinned.verifier is None or str(pinned.verifier) != str(key)):
+        raise SetupError(
+            f"the service shows {key} as its log's key, which is not the one in {pinned.where}: another service may "
+            "answer there; nothing was changed. If its operator confirms the new key, put it there"
+        )
+    return key, pinned is None
 
 
 def _post(url: str, signed: Signed, token: str | None) -> list[dict[str, object]]:

@@ -215,6 +215,10 @@ class ServiceClient:
         """
         return self._asked(lambda: self._client.get(path, params=_given(params)))
 
+    def get_text(self, path: str) -> str:
+        """The answer to a GET below `/api/v1` that is not JSON; raises the same errors as `get`."""
+        return self._answered(lambda: self._client.get(path)).text
+
     def get_whole(self, path: str, params: Mapping[str, str | int | None], items: str) -> dict[str, Any]:
         """As `get`, page by page, with all `items` of the answer."""
         asked = {**params, "limit": MOST_ITEMS}
@@ -235,6 +239,15 @@ class ServiceClient:
         return self._asked(lambda: self._client.delete(path, params=_given(params)))
 
     def _asked(self, ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401
+        answer = self._answered(ask)
+        try:
+            body = answer.json()
+            self._is_known = True
+            return body
+        except ValueError as fault:
+            raise HeadwaterError(f"the answer of {self._url} is not JSON: it is not a lineage service") from fault
+
+    def _answered(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
         try:
             answer = ask()
         except httpx.HTTPError as fault:
@@ -256,12 +269,7 @@ class ServiceClient:
                 f"{self._url} answered {answer.status_code} and redirects to {answer.headers['location']!r}: use "
                 "the address of the lineage service itself"
             )
-        try:
-            body = answer.json()
-            self._is_known = True
-            return body
-        except ValueError as fault:
-            raise HeadwaterError(f"the answer of {self._url} is not JSON: it is not a lineage service") from fault
+        return answer
 
     def _is_ours(self) -> bool:
         """Whether it is a lineage service: each of them shows its log's key to everybody."""

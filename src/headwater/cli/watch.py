@@ -21,6 +21,7 @@ from headwater.cli.web_address import web_address
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
+from headwater.emit.log_keys import pinned_key
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.credentials import without_credentials
 from headwater.model.words import so_many
@@ -231,7 +232,7 @@ def _print_version(version: ReportedVersion) -> None:
 @contextmanager
 def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | None) -> Iterator[Outlet]:
     emission = EmitConfig(
-        http=HttpConfig(endpoint=endpoint, token_env=token_env),
+        http=HttpConfig(endpoint=endpoint, token_env=token_env, log_key=pinned_key(home, endpoint)),
         file=None if file is None else FileConfig(path=file),
         spool=home / "spool",
         heartbeat_s=_HEARTBEAT_S,

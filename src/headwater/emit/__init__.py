@@ -20,6 +20,7 @@
     shipment.py   sends the files of the file transport to a service later, from any machine
     shipment_marks.py   how far each was sent      shipment_order.py   in which order they were written
     receipts.py   Receipts: the newest proof that a service has our events, and the head it leads to
+    log_keys.py   the key with which the service's log signs, as this node pinned it
     retry.py      how long to wait before the next try
     metrics.py    the counters, for Prometheus and for `Emitter.stats`
     config.py     the `lineage:` block of a pipeline file, typed

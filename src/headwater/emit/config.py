@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from headwater.emit.log_keys import PinnedKey
 from headwater.errors import InvalidInputError
 from headwater.model.addresses import is_of_web_server
 
@@ -20,6 +21,7 @@ class HttpConfig:
         endpoint: the whole URL; left out of `repr`, since its query may hold a key.
         timeout_s: for connecting, sending and each wait for an answer.
         token_env: the name of the environment variable that holds the bearer token; it is read at every delivery.
+        log_key: the key that must have signed the heads of the service's log; None accepts any.
 
     Raises:
         InvalidInputError: the endpoint is not an http(s) URL, or holds a user name or password, which would show in
@@ -29,6 +31,7 @@ class HttpConfig:
     endpoint: str = field(default=DEFAULT_ENDPOINT, repr=False)
     timeout_s: float = 3.0
     token_env: str | None = None
+    log_key: PinnedKey | None = None
 
     @property
     def target(self) -> str:

@@ -219,7 +219,7 @@ class Emitter:
             return None
         directory = spool_path(config.spool, "chain", self._chain.key.node_id)
         path = directory / f"{spool_name('receipt', http.target)}.json" if directory else None
-        return Receipts(path, self._chain.note, self._metrics.failed, self._metrics.mended)
+        return Receipts(path, self._chain.note, self._metrics.failed, self._metrics.mended, log_key=http.log_key)
 
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
         max_bytes = int(self._config.spool_max_mb * _MB)

@@ -2,8 +2,8 @@
 
 A receipt proves that an event is in the service's log under a head that the service signed. The emitter's next events
 name that head (`lastCheckpoint`), so a service that later shows another log is caught by the node's own chain. That the
-inclusion proof leads to the head is checked here; the head's signature is left to an auditor, since the log's key is
-not known here.
+inclusion proof leads to the head is checked here. The head's signature is checked by the log's key if the node has
+pinned that, and else left to an auditor.
 """
 
 import json
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from headwater.emit.log_keys import PinnedKey
 from headwater.errors import UntrustedNoteError
 from headwater.model.digest import hash_of
 from headwater.model.words import so_many
@@ -22,6 +23,7 @@ from headwater.signing.chain import Checkpoint
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.merkle import is_included
 from headwater.signing.note import parse_note
+from headwater.signing.witness import opened
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +35,7 @@ class Receipts:
     """The newest receipt of a service, kept at `path`; `note` is called with each newer checkpoint.
 
     `failed` is called with the reason why a receipt was rejected or not written; `mended` with that reason once one
-    was accepted.
+    was accepted. With a `log_key`, a head that it did not sign is rejected.
 
     Used by one thread at a time, once constructed.
     """
@@ -45,8 +47,10 @@ class Receipts:
         failed: Callable[[str], None],
         mended: Callable[[str], None] = lambda _: None,
         monotonic: Callable[[], float] = time.monotonic,
+        log_key: PinnedKey | None = None,
     ) -> None:
         self._path = path
+        self._log_key = log_key
         self._unfinished = secrets.token_hex(8)
         """A temporary name of our own: several emitters of one process may write the same service's receipt."""
         self._note = note
@@ -72,7 +76,7 @@ class Receipts:
         if receipt is None:
             return
         try:
-            checkpoint = _checked(receipt)
+            checkpoint = _checked(receipt, self._log_key)
         except (UntrustedNoteError, ValueError) as fault:
             self._refuse(str(fault))
             return
@@ -103,10 +107,16 @@ class Receipts:
         if self._path is None or not self._path.exists():
             return
         try:
-            self._newest = _checked(json.loads(self._path.read_bytes()))
-            self._note(self._newest)
+            receipt = json.loads(self._path.read_bytes())
+            _checked(receipt, None)
         except (OSError, ValueError, UntrustedNoteError):
             self._failed("receipt: cannot read the saved receipt file")
+            return
+        try:
+            self._newest = _checked(receipt, self._log_key)
+            self._note(self._newest)
+        except UntrustedNoteError as fault:
+            self._refuse(f"the saved one: {fault}")
 
     def _keep(self, receipt: object) -> None:
         if self._path is None:
@@ -120,11 +130,11 @@ class Receipts:
             self._failed(f"receipt: {failure.strerror}")
 
 
-def _checked(receipt: object) -> Checkpoint:
+def _checked(receipt: object, log_key: PinnedKey | None) -> Checkpoint:
     """The head that the receipt's proof leads to.
 
     Raises:
-        UntrustedNoteError: it is not a receipt, or its proof does not lead to its head.
+        UntrustedNoteError: it is not a receipt, its proof does not lead to its head, or the log did not sign that.
         ValueError: a hash cannot be decoded.
     """
     match receipt:
@@ -136,5 +146,23 @@ def _checked(receipt: object) -> Checkpoint:
     proof = [b64decode(str(each), validate=True) for each in hashes]
     if leaf is None or not is_included(leaf, index, head.size, proof, head.root):
         raise UntrustedNoteError("the proof does not lead to the checkpoint")
+    if log_key is not None:
+        _check_signature(note, log_key)
     _, _, root_hash, *_ = note.split("\n")
     return Checkpoint(head.origin, head.size, root_hash)
+
+
+def _check_signature(note: str, log_key: PinnedKey) -> None:
+    """Check that the pinned key signed the head.
+
+    Raises:
+        UntrustedNoteError: it did not, or it cannot be read.
+    """
+    key, where = log_key
+    if key is None:
+        raise UntrustedNoteError(f"the log's key in {where} cannot be read: expected NAME+HASH+KEY")
+    try:
+        opened(note, key)
+    except UntrustedNoteError as fault:
+        name = f"{key.name}+{key.key_hash.hex()}"
+        raise UntrustedNoteError(f"its head is not signed by {name}, the log's key in {where}") from fault

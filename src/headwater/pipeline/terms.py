@@ -13,7 +13,9 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from headwater.errors import InvalidInputError
 from headwater.model.addresses import is_of_web_server
+from headwater.signing.note import parse_log_key
 
 _SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(ms|s|m|h|d)")
@@ -128,6 +130,15 @@ def _http_url(value: object) -> str:
     return url
 
 
+def _log_key(value: object) -> str:
+    key = _name(value)
+    try:
+        parse_log_key(key)
+    except InvalidInputError as fault:
+        raise ValueError from fault
+    return key
+
+
 def _address(value: object) -> str:
     match = re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", _name(value), re.ASCII)
     if match is None or not 0 < int(match[1]) <= _LAST_PORT:
@@ -203,6 +214,8 @@ JdbcUrl = Annotated[str, JDBC_URL]
 CatalogUri = Annotated[str, Term("a URI without a password (name it under options_env)", _uri)]
 
 HttpUrl = Annotated[str, Term("http://… or https://… without credentials", _http_url)]
+
+LogKey = Annotated[str, Term("a log's key, NAME+HASH+KEY, as the service's /api/v1/log/key shows it", _log_key)]
 
 Address = Annotated[str, Term("host:port, such as localhost:9092", _address)]
 Topic = Annotated[

@@ -154,6 +154,18 @@ def parse_verifier(text: str) -> NoteVerifier:
     return verifier
 
 
+def parse_log_key(text: str) -> NoteVerifier:
+    """Parse a log's key in its public text form.
+
+    Raises:
+        InvalidInputError: it is none, its hash does not match, or it is a witness's.
+    """
+    verifier = parse_verifier(text)
+    if verifier.kind != ED25519:
+        raise InvalidInputError("verifier key: it is a witness's; expected a log's, as its /api/v1/log/key shows it")
+    return verifier
+
+
 def checked_name(name: str) -> str:
     """Return the name after checking that it is valid for a key.
 

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from headwater.cli.main import app
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
+from headwater.emit.log_keys import keep_key, pinned_key
+from headwater.errors import SetupError
 from headwater.signing.jwks import read_jwks
 from headwater.signing.keyfile import load_or_create, tokens_path
+from headwater.signing.note import NoteSigner, parse_log_key
 from headwater.signing.sign import sign_event
 from headwater.signing.tokens import new_token
 from tests.support.app import event
@@ -55,10 +58,11 @@ def test_a_nodes_key_is_created_enrolled_replaced_and_revoked(tmp_path: Path, mo
         by_token = {"HEADWATER_KEY_TOKEN": headwater(home, "token")}
         stranger = headwater(home, "revoke", first, "--from", long_ago, *reason, **by_token)
         keys = {each["keyId"]: each for each in httpx.get(f"{service.url}/api/v1/keys").json()["keys"]}
+        log_key = httpx.get(f"{service.url}/api/v1/log/key").text.strip()
 
     assert first in shown
     assert (before, after, rotated, revoked) == (403, 201, 201, 403)
-    assert enrolled == f"enrolled {first}"
+    assert enrolled == f"enrolled {first}\nlog key  {log_key}  (kept in {node / 'keys' / 'logs'})"
     assert replaced == f"{second} replaces {first}"
     assert own == f"revoked {second} from {now}"
     assert json.loads(earlier) == {"keyId": second, "from": long_ago, "reason": "laptop lost", "fallen": []}
@@ -124,3 +128,55 @@ def test_events_emitted_before_a_nodes_key_is_enrolled_wait_and_arrive(tmp_path:
 
     assert (waiting.dropped, waiting.delivered) == ({}, {})
     assert (known["stored"], emitter.stats().dropped) == (5, {})
+
+
+def test_enrolment_keeps_the_key_of_the_log_and_refuses_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "node"
+    monkeypatch.setenv("HEADWATER_HOME", str(node))
+
+    def enrol(url: str, home: Path, **variables: str) -> Result:
+        token = new_token(tokens_path(home), 2**60, None)
+        return CliRunner().invoke(
+            app, ["key", "enrol", "--url", url, "--json"], env={"HEADWATER_KEY_TOKEN": token, **variables}
+        )
+
+    with running(tmp_path / "one") as one, running(tmp_path / "other") as other:
+        first, again = [enrol(one.url, tmp_path / "one") for _ in range(2)]
+        key = httpx.get(f"{one.url}/api/v1/log/key").text.strip()
+        elsewhere = enrol(other.url, tmp_path / "other", HEADWATER_LOG_KEY=key)
+        keys_elsewhere = httpx.get(f"{other.url}/api/v1/keys").json()["keys"]
+
+    assert [json.loads(each.stdout)["logKey"] for each in (first, again)] == [key, key]
+    assert (node / "keys" / "logs").read_text() == f"{one.url} {key}\n"
+    assert isinstance(elsewhere.exception, SetupError)
+    assert "which is not the one in HEADWATER_LOG_KEY" in str(elsewhere.exception)
+    assert [each["keyId"] for each in keys_elsewhere if each["keyId"] == load_or_create(node).key_id] == []
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_events_name_only_a_head_that_the_pinned_key_signed_and_arrive_in_any_case(
+    tmp_path: Path, is_right: bool
+) -> None:
+    node = tmp_path / "node"
+    with running(tmp_path / "service") as service:
+        endpoint = f"{service.url}/api/v1/lineage"
+        shown = httpx.get(f"{service.url}/api/v1/log/key").text.strip()
+        pinned = parse_log_key(shown) if is_right else NoteSigner.from_seed(shown.split("+")[0], bytes(32)).verifier
+        keep_key(node, service.url, pinned)
+        config = EmitConfig(
+            http=HttpConfig(endpoint=endpoint, log_key=pinned_key(node, endpoint)), spool=node / "spool"
+        )
+        with Emitter.of_node(config, load_or_create(node)) as emitter:
+            runs = [str(uuid.uuid4()) for _ in range(2)]
+            drained = []
+            for run in runs:
+                emitter.put(json.dumps(event(run={"runId": run})).encode())
+                drained.append(emitter.drain(60))
+            error = emitter.stats().last_error
+        second = httpx.get(f"{service.url}/api/v1/log/entries/1").json()["event"]
+
+    assert drained == [True, True]
+    assert (error is None) == is_right
+    assert (second["run"]["facets"]["headwater_chain"]["lastCheckpoint"] is not None) == is_right

@@ -8,11 +8,14 @@ import httpx
 
 from headwater.emit.config import HttpConfig
 from headwater.emit.http import HttpTransport
+from headwater.emit.log_keys import PinnedKey
 from headwater.emit.metrics import EmitMetrics
 from headwater.emit.receipts import ASK_EVERY_S, Receipts
 from headwater.emit.transport import Acknowledged
 from headwater.signing.chain import Checkpoint
+from headwater.signing.checkpoint import Checkpoint as LogHead
 from headwater.signing.merkle import is_included, leaf_hash, node_hash
+from headwater.signing.note import NoteSigner
 
 LEAVES = [leaf_hash(b"0"), leaf_hash(b"1"), leaf_hash(b"2")]
 LEFT = node_hash(LEAVES[0], LEAVES[1])
@@ -20,6 +23,10 @@ ROOT = {1: LEAVES[0], 2: LEFT, 3: node_hash(LEFT, LEAVES[2])}
 """Heads of the tree over the first leaves, by RFC 9162, section 2.1.1."""
 PROOF = {1: [], 2: [LEAVES[1]], 3: [LEAVES[1], LEAVES[2]]}
 """The inclusion proof of leaf 0."""
+
+
+LOG = NoteSigner.from_seed("example.org/log", bytes(32))
+PINNED = PinnedKey(LOG.verifier, "HEADWATER_LOG_KEY")
 
 
 def text(data: bytes) -> str:
@@ -34,6 +41,10 @@ def receipt(size: int, **changes: object) -> dict[str, object]:
 
 def checkpoint(size: int) -> Checkpoint:
     return Checkpoint("example.org/log", size, text(ROOT[size]))
+
+
+def signed_receipt(size: int, by: NoteSigner = LOG) -> dict[str, object]:
+    return receipt(size, checkpoint=LogHead("example.org/log", size, ROOT[size]).signed(by))
 
 
 def test_the_head_of_a_receipt_is_reported_and_saved_for_the_next_process(tmp_path: Path) -> None:
@@ -112,6 +123,59 @@ def test_a_later_failure_of_another_kind_is_not_cleared_by_a_receipt() -> None:
     receipts.take(receipt(3))
 
     assert metrics.stats().last_error == "503 away"
+
+
+def test_a_head_that_the_pinned_key_did_not_sign_is_reported_and_not_named() -> None:
+    noted: list[Checkpoint] = []
+    failures: list[str] = []
+    receipts = Receipts(None, noted.append, failures.append, log_key=PINNED)
+    elsewhere = LogHead("example.org/other", 3, ROOT[3]).signed(LOG)
+
+    receipts.take(receipt(3))
+    receipts.take(signed_receipt(3, by=NoteSigner.from_seed("example.org/log", bytes(range(32)))))
+    receipts.take(signed_receipt(3, by=NoteSigner.from_seed("example.org/other", bytes(32))))
+    receipts.take(receipt(3, checkpoint=elsewhere))
+    receipts.take(receipt(3, checkpoint=str(signed_receipt(3)["checkpoint"]).replace("\n3\n", "\n2\n")))
+
+    name = f"example.org/log+{LOG.verifier.key_hash.hex()}"
+    not_signed = f"receipt: its head is not signed by {name}, the log's key in HEADWATER_LOG_KEY"
+    assert noted == []
+    assert failures == [*[not_signed] * 4, "receipt: the proof does not lead to the checkpoint"]
+
+
+def test_a_head_that_the_pinned_key_signed_is_named_beside_signatures_of_witnesses() -> None:
+    noted: list[Checkpoint] = []
+    failures: list[str] = []
+    receipts = Receipts(None, noted.append, failures.append, log_key=PINNED)
+    witnessed = f"{signed_receipt(3)['checkpoint']}— example.org/witness AAAAAAAA\n"
+
+    receipts.take(receipt(3, checkpoint=witnessed))
+
+    assert (noted, failures) == ([checkpoint(3)], [])
+
+
+def test_with_a_pinned_key_that_cannot_be_read_no_head_is_named() -> None:
+    noted: list[Checkpoint] = []
+    failures: list[str] = []
+
+    Receipts(None, noted.append, failures.append, log_key=PinnedKey(None, "keys/logs")).take(signed_receipt(3))
+
+    assert noted == []
+    assert failures == ["receipt: the log's key in keys/logs cannot be read: expected NAME+HASH+KEY"]
+
+
+def test_a_saved_head_that_the_pinned_key_did_not_sign_does_not_hold_up_the_logs_own(tmp_path: Path) -> None:
+    noted: list[Checkpoint] = []
+    path, metrics = tmp_path / "receipt.json", EmitMetrics()
+    Receipts(path, lambda _: None, print).take(receipt(3))
+
+    receipts = Receipts(path, noted.append, metrics.failed, metrics.mended, log_key=PINNED)
+    error = metrics.stats().last_error
+    receipts.take(signed_receipt(2))
+
+    assert (error or "").startswith("receipt: the saved one: its head is not signed by example.org/log+")
+    assert noted == [checkpoint(2)]
+    assert metrics.stats().last_error is None
 
 
 def test_two_emitters_of_a_process_save_receipts_in_one_file_without_failure(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from headwater.pipeline.terms import (
     EnvName,
     HttpUrl,
     Location,
+    LogKey,
     PositiveInt,
     RuleId,
     Seconds,
@@ -27,11 +28,17 @@ class LineageAuth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageHttp:
-    """Where events are posted."""
+    """Where events are posted.
+
+    Attributes:
+        log_key: the key that signs the heads of the service's log, as its `/api/v1/log/key` shows it; None: the one in
+            the environment, or the one kept when this node's key was enrolled, if any.
+    """
 
     endpoint: HttpUrl = "http://localhost:5000/api/v1/lineage"
     timeout: Seconds = 3.0
     auth: LineageAuth | None = None
+    log_key: LogKey | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
