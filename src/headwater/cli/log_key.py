@@ -1,19 +1,19 @@
 """The key that signs the log's heads; warns if known heads were signed by another key, or contradict the log."""
 
-import logging
+import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.cli.printed import say
 from headwater.errors import UntrustedNoteError
 from headwater.model.words import so_many
-from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
-from headwater.signing.note import Note, NoteSigner, NoteVerifier, is_signed_by, parse_note
+from headwater.service.log.own_head import own_head_path, save_head, saved_head
+from headwater.signing.checkpoint import Checkpoint
+from headwater.signing.note import Note, NoteSigner, NoteVerifier, is_signed_by
 from headwater.signing.notefile import log_key, log_key_path
-from headwater.signing.secretfile import write_whole
+from headwater.signing.witness import opened
 from headwater.store.store import Store
-
-log = logging.getLogger(__name__)
 
 _RESTORE_KEY = (
     "which readers and witnesses do not know; if you have a backup of the old key, stop the service and restore it"
@@ -34,7 +34,7 @@ def check_log_name(home: Path, name: str | None) -> None:
 def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     """The key that signs the log's heads from now on; created if there is none.
 
-    Warns if it differs from the last head's key, or if the log contradicts the head saved when it was last opened.
+    Warns if it differs from the last head's key, or if the log contradicts a head in the home.
 
     Raises:
         SetupError: the key cannot be created or read, or another service signs this log with another key.
@@ -43,8 +43,7 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     is_missing = not path.exists()
     key = log_key(home, name, f"{socket.gethostname()}/headwater")
     store.signs_with(str(key.verifier))
-    head = home / "witness" / "own-head.txt"
-    saved = _saved_head(head, key.verifier)
+    saved = saved_head(own_head_path(home), key.verifier)
     has = f"the log has {so_many(entries, 'entry')}"
     if entries and is_missing:
         _warn(
@@ -56,40 +55,43 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
             f"{has}, whose heads {signer} signed: another key, {path}, signs them from now on",
             _RESTORE_KEY,
         )
-    elif (other := _other_log(saved, key.verifier, store)) is not None:
+    elif (other := _other_log(home, key.verifier, store)) is not None:
         _warn(
             f"{other}: it was restored or rewritten, which anyone with an earlier head or receipt can prove",
             _RESTORE_LOG,
         )
-    _save(head, store, key)
+    save_head(own_head_path(home), _head(store, key), key)
     return key
+
+
+def _head(store: Store, key: NoteSigner) -> Checkpoint:
+    frontier = store.tree.frontier()
+    return Checkpoint(key.verifier.name, frontier.size, frontier.root)
 
 
 def _warn(message: str, advice: str) -> None:
     say(f"warning: {message}, {advice} (docs/operations.md)", err=True)
 
 
-def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None:
-    """How the log contradicts the saved head, if this key signed that; otherwise None."""
-    if note is None or not is_signed_by(note, key):
-        return None
-    saved, size = parse_checkpoint(note.text), store.tree.size()
-    if saved.size > size:
-        return f"the log had {so_many(saved.size, 'entry')} when it was last opened, and now has {size:,}"
-    if store.tree.frontier(saved.size).root != saved.root:
-        return f"the log's first {saved.size:,} entries differ from those it had when it was last opened"
+def _other_log(home: Path, key: NoteVerifier, store: Store) -> str | None:
+    """How the log contradicts the newest head that this key signed and that is in the home; None if it has them all."""
+    size = store.tree.size()
+    for saved, path in sorted(_kept_heads(home, key), reverse=True):
+        if saved.size > size:
+            return f"the log had {so_many(saved.size, 'entry')}, as {path} shows, and now has {size:,}"
+        if store.tree.frontier(saved.size).root != saved.root:
+            return f"the log's first {saved.size:,} entries differ from those it had, as {path} shows"
     return None
 
 
-def _saved_head(head: Path, key: NoteVerifier) -> Note | None:
-    """The saved head; None if there is none, or its signature cannot be read."""
-    try:
-        note = parse_note(head.read_text())
-        is_signed_by(note, key)
-        parse_checkpoint(note.text)
-    except (OSError, UnicodeDecodeError, UntrustedNoteError):
-        return None
-    return note
+def _kept_heads(home: Path, key: NoteVerifier) -> Iterator[tuple[Checkpoint, Path]]:
+    """The heads in the home that this key signed: the service's, those of witnesses, and those of receipts."""
+    for path in (own_head_path(home), *home.glob("witness/*/head.txt"), *home.glob("spool/chain-*/receipt-*.json")):
+        try:
+            text = path.read_text()
+            yield opened(str(json.loads(text)["checkpoint"]) if path.suffix == ".json" else text, key), path
+        except (OSError, ValueError, LookupError, TypeError, RecursionError, UntrustedNoteError):
+            continue  # it is damaged, or of another log
 
 
 def _other_signer(note: Note | None, key: NoteVerifier) -> str | None:
@@ -97,13 +99,3 @@ def _other_signer(note: Note | None, key: NoteVerifier) -> str | None:
     if note is None or is_signed_by(note, key):
         return None
     return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
-
-
-def _save(head: Path, store: Store, key: NoteSigner) -> None:
-    """Save the current head, signed by this key; a failing disk does not prevent the service's start."""
-    frontier = store.tree.frontier()
-    note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)
-    try:
-        write_whole(head, [note.encode()])
-    except OSError as fault:
-        log.warning("cannot save the head of the log", extra={"path": str(head), "why": fault.strerror})

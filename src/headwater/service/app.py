@@ -96,8 +96,8 @@ def create_app(
 ) -> FastAPI:
     """Build the app over an open store.
 
-    At start-up the graph is loaded from the store; at shutdown queued events are stored. The caller closes the store.
-    `log_key` signs the log's heads.
+    At start-up the graph is loaded from the store; at shutdown queued events are stored, and the log's head is saved.
+    The caller closes the store. `log_key` signs the log's heads.
     """
     recorder = (RemoteRecorder if config.records_in_process else LocalRecorder)(
         store, Trust(trusted_keys, config.require_signed)
@@ -223,6 +223,7 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
                 await worker.stop()
             service.feed.close()
             service.pasts.stop()
+            service.proofs.cosignatures.save_head()
             await recorder.stop()
 
     return lifespan

@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from headwater.model.events import parse_event
+from headwater.signing.note import COSIGNATURE, NoteSigner, parse_note, signed_note
 from headwater.signing.notefile import log_key
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -129,8 +130,6 @@ def test_a_database_that_is_older_than_the_stored_head_is_reported_once(
     older = (tmp_path / "headwater.db").read_bytes()
     with running(tmp_path) as service:
         httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event(eventType="COMPLETE")))
-    with running(tmp_path):
-        assert "warning" not in capfd.readouterr().err
     (tmp_path / "headwater.db").write_bytes(older)
     if comes_again:
         with closing(open_store(tmp_path / "headwater.db")) as store:
@@ -142,8 +141,64 @@ def test_a_database_that_is_older_than_the_stored_head_is_reported_once(
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    warning = "the log's first 2 entries differ from those it had" if comes_again else "the log had 2 entries when"
-    assert f"warning: {warning}" in output
+    own_head = tmp_path / "witness" / "own-head.txt"
+    differs = "the log's first 2 entries differ from those it had"
+    is_shorter = f"the log had 2 entries, as {own_head} shows, and now has 1: it was restored or rewritten"
+    assert f"warning: {differs if comes_again else is_shorter}" in output
+
+
+def test_a_database_that_is_older_than_a_head_that_a_witness_signed_is_reported_after_a_kill(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    witness = NoteSigner.from_seed("ann.example.org/witness", bytes(32), COSIGNATURE)
+    (tmp_path / "keys").mkdir(mode=0o700)
+    (tmp_path / "keys" / "witnesses").write_text(f"{witness.verifier}\n")
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    older = (tmp_path / "headwater.db").read_bytes()
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event(eventType="COMPLETE")))
+        text = parse_note(httpx.get(f"{service.url}/api/v1/log/checkpoint").text).text
+        note = signed_note(text, [witness.line(text, 1_779_451_200)])
+        httpx.post(f"{service.url}/api/v1/log/cosignatures", content=note).raise_for_status()
+        service.kill()
+    restore(tmp_path, older)
+
+    with running(tmp_path):
+        output = capfd.readouterr().err
+
+    assert f"warning: the log had 2 entries, as {tmp_path / 'witness' / 'own-head.txt'} shows, and now has 1" in output
+
+
+@pytest.mark.parametrize("where", ["spool/chain-0/receipt-0.json", "witness/0/head.txt"])
+def test_a_database_that_is_older_than_a_head_of_an_emitter_or_witness_here_is_reported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], where: str
+) -> None:
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    older = (tmp_path / "headwater.db").read_bytes()
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event(eventType="COMPLETE")))
+        head = httpx.get(f"{service.url}/api/v1/log/checkpoint").text
+        service.kill()
+    restore(tmp_path, older)
+    (tmp_path / where).parent.mkdir(parents=True)
+    (tmp_path / where).write_text(json.dumps({"checkpoint": head}) if where.endswith(".json") else head)
+    for damaged in ("spool/chain-0/receipt-1.json", "witness/1/head.txt"):
+        (tmp_path / damaged).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / damaged).write_text("[]")
+
+    with running(tmp_path):
+        output = capfd.readouterr().err
+
+    assert f"warning: the log had 2 entries, as {tmp_path / where} shows, and now has 1" in output
+
+
+def restore(home: Path, database: bytes) -> None:
+    for path in home.glob("headwater.db*"):
+        if path.is_file():
+            path.unlink()
+    (home / "headwater.db").write_bytes(database)
 
 
 def test_a_damaged_copy_of_the_newest_head_does_not_prevent_the_start(

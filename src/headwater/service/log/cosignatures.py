@@ -22,6 +22,7 @@ from headwater.errors import (
     UntrustedNoteError,
 )
 from headwater.model.words import so_many
+from headwater.service.log.own_head import OWN_HEAD, save_newer_head
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.note import (
     COSIGNATURE,
@@ -127,7 +128,15 @@ class Cosignatures:
         newest = {size: stored[size] for size in sorted(stored)[-KEPT_HEADS:]}
         self._write(newest)
         self._stored = newest
+        self._save_newer(head)
         return self.note(head)
+
+    def save_head(self) -> None:
+        """Save the log's current head beside the file; a database that is away is only logged."""
+        try:
+            self._save_newer(self._head(self._tree.size()))
+        except HeadwaterError as fault:
+            log.warning("cannot save the head of the log", extra={"why": str(fault)})
 
     def note(self, head: Checkpoint) -> str:
         """The checkpoint, signed by the log and by its witnesses."""
@@ -163,6 +172,10 @@ class Cosignatures:
                 name = (witness.name, witness.key_hash)
                 found[key] = [each.line for each in note.signatures if (each.name, each.key_hash) == name][-1]
         return found
+
+    def _save_newer(self, head: Checkpoint) -> None:
+        if self._file is not None:
+            save_newer_head(self._file.with_name(OWN_HEAD), head, self._signer)
 
     def _good(self, size: int, lines: Mapping[str, str]) -> dict[str, str]:
         if not 0 < size <= self._tree.size():
