@@ -33,5 +33,5 @@ def entrance(config: AccessConfig, cache: Path, now_us: Callable[[], int]) -> En
         raise SetupError(f"policies: {config.policies}: {fault}") from fault
     if config.oidc is None:
         return Entrance(policy)
-    keys = ProviderKeys(config.oidc.jwks, config.oidc.refresh_s, cache, time.monotonic)
+    keys = ProviderKeys(config.oidc.issuer, config.oidc.jwks, config.oidc.refresh_s, cache, time.monotonic)
     return Entrance(policy, Provider(config.oidc, keys, now_us))

@@ -26,9 +26,16 @@ _TIMES_TOO_OLD: Final = 2
 class ProviderKeys:
     """The provider's current keys; used only on the event loop's thread."""
 
-    def __init__(self, source: str, refresh_s: float, cache: Path | None, now_s: Callable[[], float]) -> None:
-        """Fetch nothing yet. `cache` is the file for a URL's last good answer, for a start without the provider."""
+    def __init__(
+        self, issuer: str, source: str, refresh_s: float, cache: Path | None, now_s: Callable[[], float]
+    ) -> None:
+        """Fetch nothing yet.
+
+        `cache` is the file for a URL's last good answer, for a start without the provider; that of another URL, or for
+        another issuer, does not count.
+        """
         self._source = source
+        self._origin = {"issuer": issuer, "jwks": source}
         self._refresh_s = refresh_s
         self._cache = cache if "://" in source else None
         self._now_s = now_s
@@ -72,7 +79,7 @@ class ProviderKeys:
             self._keys = _parsed(text)
             if self._cache is not None:
                 self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._cache.write_bytes(text)
+                self._cache.write_text(json.dumps({**self._origin, "answer": text.decode()}))
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, JoseError) as fault:
             why = f"{type(fault).__name__}: {fault}"
             log.warning("the identity provider's keys cannot be read", extra={"jwks": self._source, "fault": why})
@@ -89,9 +96,12 @@ class ProviderKeys:
 
     def _cached(self) -> KeySet | None:
         try:
-            return None if self._cache is None else _parsed(self._cache.read_bytes())
-        except (OSError, ValueError, JoseError):
-            return None
+            match None if self._cache is None else json.loads(self._cache.read_bytes()):
+                case {"answer": str(answer), **origin} if origin == self._origin:
+                    return _parsed(answer.encode())
+        except (OSError, ValueError, RecursionError, JoseError):
+            pass
+        return None
 
 
 def _parsed(text: bytes) -> KeySet:

@@ -27,8 +27,9 @@ RSA = RSAKey.generate_key(2048, {"kid": "rsa", "use": "sig"})
 EC = ECKey.generate_key("P-256", {"kid": "ec", "use": "sig"})
 ED = OKPKey.generate_key("Ed25519", {"kid": "ed", "use": "sig"})
 STRANGER = RSAKey.generate_key(2048, {"kid": "rsa", "use": "sig"})
+ISSUER = "https://id.example.org"
 CLAIMS: Mapping[str, Any] = {
-    "iss": "https://id.example.org",
+    "iss": ISSUER,
     "aud": ["headwater", "other"],
     "sub": "alice",
     "exp": NOW_S + 600,
@@ -99,9 +100,11 @@ class Clock:
         return self.now_s
 
 
-def provider(source: str, cache: Path | None = None, clock: Callable[[], float] | None = None) -> Provider:
-    config = OidcConfig(issuer="https://id.example.org", audience="headwater", jwks=source)
-    keys = ProviderKeys(config.jwks, config.refresh_s, cache, clock or Clock())
+def provider(
+    source: str, cache: Path | None = None, clock: Callable[[], float] | None = None, issuer: str = ISSUER
+) -> Provider:
+    config = OidcConfig(issuer=issuer, audience="headwater", jwks=source)
+    keys = ProviderKeys(config.issuer, config.jwks, config.refresh_s, cache, clock or Clock())
     return Provider(config, keys, lambda: NOW_S * 1_000_000)
 
 
@@ -348,6 +351,34 @@ def test_fetched_keys_are_used_while_the_provider_is_away_also_after_a_restart(
     asyncio.run(authenticate())
 
     assert admitted(provider(identity.url, cache), token()).name == "oidc:alice"
+
+
+@pytest.mark.parametrize("changed", ["jwks", "issuer"])
+def test_keys_of_another_address_or_issuer_do_not_count_after_a_restart(
+    identity: Identity, tmp_path: Path, changed: str
+) -> None:
+    cache = tmp_path / "jwks.json"
+    admitted(provider(identity.url, cache), token())
+    identity.status = 503
+    url, issuer = identity.url, ISSUER
+    if changed == "jwks":
+        url = f"{identity.url}?of=another"
+        identity.body = b""
+    else:
+        issuer = "https://other.example.org"
+
+    with pytest.raises(UnavailableError, match="identity provider's keys"):
+        admitted(provider(url, cache, issuer=issuer), token(iss=issuer))
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"\xff", b"[" * 100_000, json.dumps({"keys": [1]}).encode()])
+def test_a_damaged_file_of_fetched_keys_is_as_none(identity: Identity, tmp_path: Path, text: bytes) -> None:
+    cache = tmp_path / "jwks.json"
+    cache.write_bytes(text)
+    identity.status = 503
+
+    with pytest.raises(UnavailableError, match="identity provider's keys"):
+        admitted(provider(identity.url, cache), token())
 
 
 @pytest.mark.parametrize(
