@@ -15,3 +15,23 @@ def stop_signals_call(handler: Callable[[int, FrameType | None], object]) -> Ite
     finally:
         for number, former in before.items():
             signal.signal(number, former)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came. As after Ctrl-C, psycopg cancels the query that it waits for."""
+
+    status = 128 + signal.SIGTERM
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """In the block, SIGTERM raises `Terminated`, as Ctrl-C raises `KeyboardInterrupt`; for the main thread."""
+
+    def interrupt(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -15,6 +15,7 @@ from headwater.cli.misplaced import misplaced_warning
 from headwater.cli.option_values import readable_database
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
+from headwater.cli.signals import Terminated, sigterm_interrupts
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError, UnavailableError
 from headwater.model.words import so_many
@@ -90,11 +91,14 @@ def copy(
         counted_progress() as count,
     ):
         try:
-            result = copied(here, there, partial(count, "copying"))
+            with sigterm_interrupts():
+                result = copied(here, there, partial(count, "copying"))
         except UnavailableError as fault:
             raise UnavailableError(f"{fault}; {_INCOMPLETE}") from fault
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             say(_INCOMPLETE, err=True)
+            if isinstance(stop, Terminated):
+                raise typer.Exit(stop.status) from None
             raise
     warnings = [*misplaced_warning(result.misplaced, "copy")]
     for warning in warnings:

@@ -818,7 +818,9 @@ def test_a_token_without_a_role_is_refused_and_the_refusal_says_so(tmp_path: Pat
     key, now_s = OKPKey.generate_key("Ed25519"), START_US // 1_000_000
     (tmp_path / "keys.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
     oidc = OidcConfig(issuer="https://id.example.org", audience="headwater", jwks=f"{tmp_path}/keys.json")
-    provider = Provider(oidc, ProviderKeys(oidc.issuer, oidc.jwks, oidc.refresh_s, None, lambda: now_s), lambda: START_US)
+    provider = Provider(
+        oidc, ProviderKeys(oidc.issuer, oidc.jwks, oidc.refresh_s, None, lambda: now_s), lambda: START_US
+    )
     claims = {"iss": oidc.issuer, "aud": oidc.audience, "sub": "ann", "exp": now_s + 60, "headwater_roles": roles}
     token = jwt.encode({"alg": "Ed25519"}, claims, key, algorithms=["Ed25519"])
     with (

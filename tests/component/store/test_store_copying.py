@@ -162,7 +162,10 @@ def test_a_home_that_the_user_may_not_enter_matters_only_for_events_in_its_segme
     assert "set HEADWATER_HOME to the folder that has `segments`" in str(refused.exception)
 
 
-def test_a_copy_that_is_stopped_says_that_it_is_not_complete(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_copy_that_is_stopped_says_that_it_is_not_complete(
+    cluster: Cluster, tmp_path: Path, stop: signal.Signals, status: int
+) -> None:
     fill(tmp_path / "from.db", list(entries()))
     url = cluster.new_database()
     open_store(url).close()
@@ -175,10 +178,10 @@ def test_a_copy_that_is_stopped_says_that_it_is_not_complete(cluster: Cluster, t
             assert eventually(
                 lambda: watching.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
             )
-            program.send_signal(signal.SIGINT)
+            program.send_signal(stop)
             _, errors = program.communicate()
 
-    assert (program.returncode, errors) == (130, "TO is not complete: the same command continues the copy\n")
+    assert (program.returncode, errors) == (status, "TO is not complete: the same command continues the copy\n")
 
 
 def over_tcp(cluster: Cluster, url: str) -> str:
