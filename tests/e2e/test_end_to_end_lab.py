@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import prod
 from pathlib import Path
 from urllib.parse import quote
@@ -307,6 +308,7 @@ def write_orders_to_the_lake(scenario: Scenario) -> None:
 
 def sum_by_supplier_live(scenario: Scenario) -> None:
     """By a DataStream program: OpenLineage's listener reports its topics, signed; its author declares its columns."""
+    begun = datetime.now(UTC).isoformat(timespec="milliseconds")
     play.submit(
         Path(scenario.with_addresses("suppliers-live.run.json")).read_text(), scenario.lab.address("jobmanager")
     )
@@ -316,6 +318,8 @@ def sum_by_supplier_live(scenario: Scenario) -> None:
     assert scenario.signed_by_listener("suppliers-live") == {True}
     play.declare(Path(scenario.with_addresses("suppliers-live.columns.json")).read_text(), scenario.service.url)
     assert scenario.gaps(live) == set()
+    shown = scenario.get(f"/namespaces/{quote(scenario.kafka, safe='')}/datasets/suppliers_live")
+    assert shown["createdAt"] >= begun
 
 
 def _last_turnovers(scenario: Scenario) -> dict[str, float]:
