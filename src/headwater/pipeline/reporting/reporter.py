@@ -224,7 +224,8 @@ class Reporter:
         )
 
     def _progress_facets(self, counters: Counters) -> dict[str, RunFacet]:
-        facets: dict[str, RunFacet] = {"headwater_run": counters_facet(counters), **gaps_facet(self._gaps)}
+        gaps = [*self._gaps, *self._datasets.missing.values()]
+        facets: dict[str, RunFacet] = {"headwater_run": counters_facet(counters), **gaps_facet(gaps)}
         sources = [] if self._accounts is None else self._accounts.stream_sources()
         if sources:
             facets["headwater_stream"] = HeadwaterStreamFacet(sources=sources)

@@ -1,6 +1,7 @@
 """The datasets of a run, and which relation of its plans reads which of them."""
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +17,7 @@ from headwater.graph.sparkplan.plan import Plan
 from headwater.model.names import DatasetId
 from headwater.observe.described import Described
 from headwater.observe.guard import Guard
+from headwater.observe.spark.failure import failure_of
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.jvm import Java, java_class
 from headwater.observe.spark.relations import Relation, leaves_of, relations
@@ -54,6 +56,12 @@ from headwater.pipeline.spec import (
 )
 from headwater.pipeline.tables import quoted_column
 
+log = logging.getLogger(__name__)
+
+_ASK_CATALOG: Final = (
+    "events lack a table, since its catalog cannot be asked: check the catalog's uri, and the variables under its "
+    "options_env"
+)
 _FILES: Final = "files"
 """The namespace of a group name for all files of a relation, which share one set of columns."""
 
@@ -72,6 +80,7 @@ class Datasets:
         opaque: sources whose columns are not those of their datasets.
         made_up: sources that read no external data.
         topics: the known topics of each Kafka input.
+        missing: a text for each table that cannot be among them, since its catalog could not be asked.
     """
 
     spec: PipelineSpec
@@ -84,6 +93,7 @@ class Datasets:
     opaque: set[str] = field(default_factory=set)
     made_up: set[str] = field(default_factory=set)
     topics: dict[str, tuple[Topic, ...]] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
     _source_by_key: dict[int, str] = field(default_factory=dict)
     _by_input: dict[str, list[Described]] = field(default_factory=dict)
     _new_tables: set[str] = field(default_factory=set)
@@ -279,8 +289,17 @@ class Datasets:
                 return None
 
     def _described_table(self, session: SparkSession | None, table: str) -> Described | None:
-        catalog = catalogs_of(self.spec, self.home).get(table.partition(".")[0])
-        return None if session is None else described_table(session, table, catalog)
+        if session is None:
+            return None
+        try:
+            described = described_table(session, table, catalogs_of(self.spec, self.home).get(table.partition(".")[0]))
+        except Exception as fault:
+            why = failure_of(fault).message
+            self.missing[table] = f"{table} is missing: its catalog could not be asked ({why})"
+            log.warning(_ASK_CATALOG, extra={"table": table, "why": why})
+            return None
+        self.missing.pop(table, None)
+        return described
 
 
 def _in_memory(frame: DataFrame) -> set[int]:
