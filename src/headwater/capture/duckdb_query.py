@@ -5,7 +5,8 @@ Iceberg extension would have to be downloaded when the query runs. The query may
 translates it. Names, columns and jobs are those of the same query on Trino.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -20,12 +21,20 @@ from openlineage.client.facet_v2 import (
     sql_job,
 )
 from pyiceberg.catalog import Catalog
-from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.exceptions import (
+    AuthorizationExpiredError,
+    ForbiddenError,
+    NoSuchTableError,
+    OAuthError,
+    RESTError,
+    UnauthorizedError,
+)
 from pyiceberg.table import Table
+from sqlalchemy.exc import SQLAlchemyError
 from sqlglot import exp
 
 from headwater.capture.column_facet import column_facet
-from headwater.errors import InvalidInputError, NotFoundError
+from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
 from headwater.model import sql_lineage
 from headwater.model.build import HeadwaterRunFacet
 from headwater.model.names import DatasetId, JobId
@@ -131,6 +140,28 @@ def why_failed(error: Exception) -> str:
     return f"{_OF_VALUES.get(kind, 'the query failed')} ({kind})"
 
 
+@contextmanager
+def asking(catalog: str) -> Iterator[None]:
+    """In the block, a catalog's errors are ours; of its messages, which may quote a password, none is passed on.
+
+    Raises:
+        SetupError: it refuses the login.
+        UnavailableError: it does not answer, or not as a catalog.
+    """
+    try:
+        yield
+    except (AuthorizationExpiredError, ForbiddenError, OAuthError, UnauthorizedError) as refusal:
+        raise SetupError(
+            f"catalog {catalog}: it refuses the login ({type(refusal).__name__}); check its credential or token in "
+            "--catalog or in pyiceberg's configuration"
+        ) from None
+    except (RESTError, SQLAlchemyError, OSError) as fault:
+        raise UnavailableError(
+            f"catalog {catalog}: no answer ({type(fault).__name__}); check its uri, user and password in --catalog or "
+            "in pyiceberg's configuration"
+        ) from None
+
+
 def _prepared(asked: QueryRequest, catalogs: Catalogs) -> _Query:
     try:
         read = parsed(asked.sql, asked.dialect)
@@ -153,8 +184,10 @@ def _table(parts: Parts, catalogs: Catalogs) -> Table:
     if len(parts) < 3:
         raise InvalidInputError(f"sql: {'.'.join(parts)}: expected catalog.schema.table")
     catalog, *name = parts
+    opened = catalogs(catalog)
     try:
-        return catalogs(catalog).load_table(tuple(name))
+        with asking(catalog):
+            return opened.load_table(tuple(name))
     except NoSuchTableError:
         raise NotFoundError(f"no table {'.'.join(parts)}") from None
 

@@ -16,7 +16,7 @@ from headwater.cli.exit_status import IS_BAD
 from headwater.cli.printed import say
 from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.home import headwater_home
-from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
+from headwater.errors import InvalidInputError, NotFoundError, SetupError
 from headwater.model.names import JobId
 from headwater.observe.run_reporter import EventOutput
 from headwater.pipeline.catalogs import lake_properties
@@ -94,8 +94,10 @@ def _read(file: Path) -> str:
 
 def _catalogs(settings: list[str]) -> "Catalogs":
     from pyiceberg.catalog import load_catalog  # as in `run`
-    from pyiceberg.exceptions import NoSuchPropertyException
+    from pyiceberg.exceptions import NoSuchPropertyException, NotInstalledError
     from pyiceberg.utils.config import Config
+
+    from headwater.capture.duckdb_query import asking
 
     by_catalog = _catalog_settings(settings)
 
@@ -110,11 +112,12 @@ def _catalogs(settings: list[str]) -> "Catalogs":
             properties = lake_properties(headwater_home())
             _check_is_there(Path(properties["uri"].removeprefix("sqlite:///")))
         try:
-            return load_catalog(name, **properties)
+            with asking(name):
+                return load_catalog(name, **properties)
+        except NotInstalledError as missing:
+            raise SetupError(f"catalog {name}: {missing}") from None
         except (ValueError, NoSuchPropertyException) as fault:
             raise InvalidInputError(f"catalog {name}: pyiceberg cannot open it ({type(fault).__name__})") from None
-        except OSError as fault:
-            raise UnavailableError(f"catalog {name}: no answer ({type(fault).__name__})") from fault
 
     return opened
 

@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 from headwater.capture.duckdb_query import QueryRequest, run_query
 from headwater.cli.main import app
-from headwater.errors import InvalidInputError, NotFoundError
+from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
 from headwater.model.names import JobId
 from headwater.observe.run_reporter import EventOutput
+from tests.support.refusing_catalog import refusing_catalog
 from tests.support.spec import Specification
 
 JOB = JobId("duckdb", "query")
@@ -230,6 +231,39 @@ def test_without_a_lake_the_command_fails_and_creates_none(tmp_path: Path) -> No
     assert str(result.exception).startswith(f"no lake at {tmp_path}/")
     assert "it is created by the first pipeline that writes an Iceberg table" in str(result.exception)
     assert not [*tmp_path.glob("lake/*.db")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (["type=rest", "uri=$REST", "token=not-the-token"], "it refuses the login (UnauthorizedError); check its"),
+        (
+            ["type=rest", "uri=$REST", "oauth2-server-uri=$REST/oauth/tokens", "credential=a:not-the-token"],
+            "it refuses the login (OAuthError); check its",
+        ),
+        (["type=rest", "uri=http://127.0.0.1:1"], "no answer (ConnectionError); check its uri, user and password"),
+        (["type=sql", "uri=sqlite:////no/such/not-the-token.db"], "no answer (OperationalError); check its uri"),
+        (
+            ["type=sql", "uri=postgresql+psycopg2://a:not-the-token@b/c"],
+            "SQLAlchemy support not installed: pip install",
+        ),
+        (["type=sql", "uri=nosuch://a:not-the-token@b/c"], "no answer (NoSuchModuleError); check its uri"),
+    ],
+)
+def test_a_catalog_that_refuses_the_login_or_does_not_answer_is_reported_in_a_sentence(
+    settings: list[str], expected: str, tmp_path: Path
+) -> None:
+    environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
+
+    with refusing_catalog() as url:
+        options = [part for each in settings for part in ("--catalog", f"other.{each.replace('$REST', url)}")]
+        result = CliRunner(env=environment).invoke(
+            app, ["sql", "run", "-e", "SELECT * FROM other.sales.orders", *options]
+        )
+
+    assert isinstance(result.exception, SetupError | UnavailableError)
+    assert str(result.exception).startswith(f"catalog other: {expected}")
+    assert "not-the-token" not in str(result.exception)
 
 
 def test_a_query_in_place_of_a_file_gets_a_hint_to_the_option_for_queries() -> None:
