@@ -1,6 +1,7 @@
 """A watcher of Connect: a Kafka that stops, a topic that cannot be read, a setting that does not exist."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from headwater.capture.connect.watcher import WatchConfig, Watcher
 from headwater.capture.outlet import Outlet
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError
+from tests.support.program import COMMAND
+from tests.support.refusing_broker import refusing_broker
 from tests.support.service import eventually
 
 BROKER = """
@@ -119,3 +122,27 @@ def test_a_setting_unknown_to_kafkas_client_is_refused_and_named(
     assert isinstance(result.exception, InvalidInputError)
     assert "--client" in str(result.exception)
     assert '"nonsense.x"' in str(result.exception)
+
+
+def test_a_refused_login_ends_the_watcher_with_what_to_check(tmp_path: Path) -> None:
+    password = "not-the-password"  # noqa: S105  a made-up one
+    login = ["security.protocol=SASL_PLAINTEXT", "sasl.mechanism=PLAIN", "sasl.username=ann", "sasl.password=env:LOGIN"]
+
+    with refusing_broker() as broker:
+        command = [*COMMAND, "watch", "connect", "--bootstrap", broker.address]
+        ended = subprocess.run(
+            [*command, *(part for each in login for part in ("--client", each))],
+            env={**os.environ, "HEADWATER_HOME": str(tmp_path), "LOGIN": password},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    *logged, message = ended.stderr.splitlines()
+    assert ended.returncode == 2
+    assert ["no such user" in each for each in logged] == [True, False]  # the other: that all brokers are down
+    assert message.startswith(f"headwater: Kafka at {broker.address} refuses the login: ")
+    assert "no such user" in message
+    assert message.endswith("; check --client sasl.mechanism, sasl.username and sasl.password")
+    assert broker.logins < 60  # of two clients, in ten seconds
+    assert password not in ended.stderr

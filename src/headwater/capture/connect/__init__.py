@@ -16,6 +16,7 @@ evidence    the topic schemas that our transform observed
 events      run updates as OpenLineage events
 rest        the version of Connect, from its REST API
 group       whether any worker is alive
+login       whether the broker refuses the login
 progress    how far each partition has been read, and what of it is still to be applied
 state       the watcher's state on disk
 watcher     the main loop: topics, group and clock

@@ -20,6 +20,7 @@ from headwater.capture.connect.events import ClusterContext, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.group import Group, Listed
 from headwater.capture.connect.lifecycle import Lifecycles
+from headwater.capture.connect.login import CALM, Login
 from headwater.capture.connect.progress import Progress
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.connect.state import WatcherState, read
@@ -90,6 +91,7 @@ class Watcher:
         self._evidence = Evidence(context.schema_of, saved.schemas)
         self._context = context._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
+        self._login = Login(config.bootstrap)
         self._lifecycles = Lifecycles(context.namespace, deciding_properties(), saved.connectors)
         self._progress = Progress(saved.offsets, saved.waiting)
         is_same = config.group in (None, saved.group)
@@ -108,14 +110,15 @@ class Watcher:
 
         Raises:
             InvalidInputError: a setting of the Kafka client is unknown, or has an invalid value.
-            UnavailableError: Kafka does not answer at the start.
+            UnavailableError: Kafka does not answer at the start, or refuses the login, then or for a minute.
         """
         settings: dict[str, str | int | float | bool] = {
             "bootstrap.servers": self._config.bootstrap,
+            **CALM,
             **self._config.client,
         }
         try:
-            consumer = Consumer({**settings, **_CONSUMER})
+            consumer = Consumer({**settings, **_CONSUMER, "error_cb": self._login.failed})
             admin = AdminClient(settings)
         except (KafkaException, TypeError, AttributeError) as fault:
             reason = fault.args[0].str() if isinstance(fault, KafkaException) else fault
@@ -126,7 +129,8 @@ class Watcher:
             ready(sum(connector.properties is not None for connector in self._lifecycles.connectors.values()))
             self._follow(consumer, admin, stop)
         except KafkaException as fault:
-            raise UnavailableError(
+            consumer.poll(0)  # calls `failed`, if that is why
+            raise self._login.refusal or UnavailableError(
                 f"Kafka at {self._config.bootstrap}: {fault.args[0].str()}; "
                 "is it up, and are its address and the settings of --client right?"
             ) from fault
@@ -148,7 +152,7 @@ class Watcher:
     def _follow(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
         look_at = tick_at = save_at = 0.0
         while not stop.is_set():
-            self._buffer(consumer.consume(_BATCH_MAX, 0.25))
+            self._buffer(self._received(consumer, 0.25))
             self._process_buffered(held_until=time.monotonic() - _HELD_BACK_S)
             self._report_again()
             if time.monotonic() >= look_at:
@@ -194,7 +198,7 @@ class Watcher:
         """Start reading these topics too, up to their current ends."""
         wanted = self._assign(consumer, topics)
         while not stop.is_set() and not self._at_end.issuperset(wanted):
-            self._buffer(consumer.consume(_BATCH_MAX, 0.5))
+            self._buffer(self._received(consumer, 0.5))
 
     def _assign(self, consumer: Consumer, topics: Sequence[str]) -> list[tuple[str, int]]:
         """Assign the topics that exist and are not yet read, from their saved offsets; returns their partitions."""
@@ -211,6 +215,13 @@ class Watcher:
     def _next(self, topic: str, partition: int) -> int:
         start = self._progress.start(f"{topic}/{partition}")
         return OFFSET_BEGINNING if start is None else start
+
+    def _received(self, consumer: Consumer, timeout_s: float) -> list[Message]:
+        messages = consumer.consume(_BATCH_MAX, timeout_s)
+        if messages:
+            self._login.received()
+        self._login.check()
+        return messages
 
     def _buffer(self, messages: Iterable[Message]) -> None:
         for message in messages:
