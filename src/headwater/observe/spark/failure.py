@@ -89,6 +89,15 @@ def java_failure(error: Any) -> Failure:  # noqa: ANN401  (a Java object)
     return _java_failure(error)
 
 
+def kinds_of(error: BaseException) -> list[str]:
+    """The classes of a JVM exception and its causes, outermost first; none for an exception of Python's."""
+    match error:
+        case CapturedException(_origin=java) | Py4JJavaError(java_exception=java) if java is not None:
+            return [each.class_name for each in _causes(java)]
+        case _:
+            return []
+
+
 def was_cancelled(error: Any) -> bool:  # noqa: ANN401  (a Java object)
     """Whether Spark cancelled a job on request, or because Spark itself was being stopped."""
     try:

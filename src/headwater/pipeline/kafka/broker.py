@@ -1,4 +1,4 @@
-"""Queries to a broker before anything is read: which topics exist, and their current end offsets."""
+"""Queries to a broker: which topics exist and their end offsets, before a read; what is wrong, after a failed write."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,12 +11,14 @@ from pyspark.sql import SparkSession
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.connection import client_properties
-from headwater.pipeline.spec import KafkaInput
+from headwater.pipeline.spec import KafkaInput, KafkaOutput
 
 Offsets = dict[str, dict[str, int]]
 """Offsets by topic and partition."""
 
 _PATIENCE_MS: Final = 15_000
+_ANSWER: Final = "is a broker up there, and are `addresses` and `security` right?"
+_LOGIN: Final = "check `security`, and the variables that its user_env and password_env name"
 
 
 def topics_of(spark: SparkSession, reads: KafkaInput) -> tuple[str, ...]:
@@ -36,6 +38,20 @@ def topics_of(spark: SparkSession, reads: KafkaInput) -> tuple[str, ...]:
     if missing := sorted(set(reads.topics) - there):
         raise NotFoundError(f"no topic {', '.join(missing)} at {reads.addresses[0]}: is the name right?")
     return tuple(sorted(reads.topics))
+
+
+def check_target(spark: SparkSession, writes: KafkaOutput) -> None:
+    """Return if the broker answers and has the output's topic.
+
+    Raises:
+        NotFoundError: it does not have the topic.
+        UnavailableError: as in `topics_of`.
+    """
+    with _admin(spark, writes) as admin:
+        if writes.topic not in admin.listTopics().names().get():
+            raise NotFoundError(
+                f"no topic {writes.topic} at {writes.addresses[0]}: is the name right, and may its user write to it?"
+            )
 
 
 def ends_of(spark: SparkSession, reads: KafkaInput, topics: Iterable[str]) -> Offsets:
@@ -67,10 +83,10 @@ def _described(spark: SparkSession, admin: Any, topics: Iterable[str]) -> Iterat
 
 
 @contextmanager
-def _admin(spark: SparkSession, reads: KafkaInput) -> Iterator[Any]:
+def _admin(spark: SparkSession, kafka: KafkaInput | KafkaOutput) -> Iterator[Any]:
     """Kafka's admin client; its errors are reported by class and address only."""
     settings = spark._jvm.java.util.HashMap()
-    for key, value in client_properties(reads).items():
+    for key, value in client_properties(kafka).items():
         settings[key] = value
     settings["default.api.timeout.ms"] = str(_PATIENCE_MS)
     settings["request.timeout.ms"] = str(_PATIENCE_MS)
@@ -83,4 +99,6 @@ def _admin(spark: SparkSession, reads: KafkaInput) -> Iterator[Any]:
     except Py4JJavaError as failed:
         reason = failed.java_exception.getCause() or failed.java_exception
         name = reason.getClass().getSimpleName()
-        raise UnavailableError(f"no answer from Kafka at {', '.join(reads.addresses)} ({name})") from failed
+        refuses = name.endswith("AuthenticationException")
+        what, advice = ("the login is refused by", _LOGIN) if refuses else ("no answer from", _ANSWER)
+        raise UnavailableError(f"{what} Kafka at {', '.join(kafka.addresses)} ({name}): {advice}") from failed

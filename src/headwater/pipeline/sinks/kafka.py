@@ -9,13 +9,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
 from headwater.errors import InvalidPipelineError
+from headwater.observe.spark.failure import kinds_of
 from headwater.observe.spark.jvm import java_class
+from headwater.pipeline.kafka.broker import check_target
 from headwater.pipeline.kafka.connection import spark_options
 from headwater.pipeline.kafka.evolution import nullable
 from headwater.pipeline.kafka.registry import Registry
 from headwater.pipeline.spec import KafkaOutput
 from headwater.pipeline.tables import quoted_column
 
+_KAFKA: Final = "org.apache.kafka."
+_STOPPED: Final = "org.apache.kafka.common.errors.InterruptException"
 _HEADERS: Final = "array<struct<key:string,value:binary>>"
 
 
@@ -28,10 +32,18 @@ def write_topic(frame: DataFrame, writes: KafkaOutput) -> int | None:
 
     Raises:
         InvalidPipelineError: the frame lacks columns that the output names.
-        UnavailableError: the registry does not answer, or refuses the schema.
+        NotFoundError: the topic does not exist.
+        UnavailableError: the broker does not answer, or denies access; or the registry does, or refuses the schema.
     """
     records = topic_records(frame, writes)
-    records.write.format("kafka").options(**spark_options(writes)).option("topic", writes.topic).save()
+    try:
+        records.write.format("kafka").options(**spark_options(writes)).option("topic", writes.topic).save()
+    except Exception as failed:
+        kinds = kinds_of(failed)
+        # Kafka's own errors name neither an address nor whether a topic was read or written.
+        if any(kind.startswith(_KAFKA) for kind in kinds) and _STOPPED not in kinds:
+            check_target(frame.sparkSession, writes)
+        raise
     return frame.count() if frame.is_cached else None
 
 
