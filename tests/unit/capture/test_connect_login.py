@@ -1,4 +1,4 @@
-"""A login that Kafka refuses: logged once, and the watcher's end if it stays so."""
+"""A login that Kafka refuses: logged now and then, and the watcher's end if it stays so."""
 
 import pytest
 from confluent_kafka import KafkaError
@@ -7,6 +7,7 @@ from headwater.capture.connect.login import Login
 from headwater.errors import UnavailableError
 
 REFUSED = KafkaError(KafkaError._AUTHENTICATION, "SASL authentication error: no such user")
+DOWN = KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down")
 AWAY = KafkaError(KafkaError._TRANSPORT, "Connection refused")
 
 
@@ -38,28 +39,52 @@ def test_a_login_that_is_refused_for_a_minute_is_an_end() -> None:
         login.check()
 
 
-def test_a_login_that_is_accepted_in_between_is_refused_anew(caplog: pytest.LogCaptureFixture) -> None:
+def test_refusals_that_the_client_reports_rarely_are_of_one_login(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = Clock()
+    login = Login("broker:9092", clock)
+
+    login.failed(REFUSED)
+    clock.now_s += 50
+    login.check()
+    login.failed(REFUSED)
+    clock.now_s += 50
+    login.check()
+    login.failed(REFUSED)
+
+    with pytest.raises(UnavailableError):
+        login.check()
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("shows", ["time", "records"])
+def test_a_login_that_is_accepted_in_between_is_refused_anew(shows: str) -> None:
     clock = Clock()
     login = Login("broker:9092", clock)
 
     refused_for(login, clock, 59)
-    clock.now_s += 11
+    if shows == "time":
+        clock.now_s += 91
+    else:
+        login.received()
     accepted = login.refusal
     refused_for(login, clock, 59)
     login.check()
 
     assert accepted is None
-    assert [vars(each)["fault"] for each in caplog.records] == [REFUSED.str()] * 2
+    assert login.refusal is not None
 
 
-def test_other_errors_are_logged_once_until_something_is_received(caplog: pytest.LogCaptureFixture) -> None:
-    login = Login("broker:9092", Clock())
+def test_each_kind_of_error_is_logged_every_five_minutes(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    login = Login("broker:9092", clock)
 
-    login.failed(AWAY)
-    login.failed(AWAY)
-    login.received()
-    login.failed(AWAY)
+    for _ in range(301):
+        login.failed(AWAY)
+        login.failed(DOWN)
+        clock.now_s += 1
     login.check()
 
-    assert [vars(each)["fault"] for each in caplog.records] == ["Connection refused"] * 2
+    assert [vars(each)["fault"] for each in caplog.records] == ["Connection refused", "1/1 brokers are down"] * 2
     assert login.refusal is None

@@ -1,4 +1,4 @@
-"""What Kafka's client reports of its connections: each fault is logged once, and a login that stays refused is an end.
+"""What Kafka's client reports of its connections: errors, logged now and then; a login that stays refused is an end.
 
 The client itself tries for ever, several times a second, and its password cannot change while it runs.
 """
@@ -20,8 +20,10 @@ CALM: Final[Mapping[str, int]] = {
 }
 """The settings of a client whose errors come here; without them a refused login is repeated 20 times a second."""
 _PATIENCE_S: Final = 60.0
-_OVER_AFTER_S: Final = 10.0
-"""A login that was not refused for so long was accepted since."""
+_OVER_AFTER_S: Final = 90.0
+"""A login not refused for so long was accepted since: the client reports the same error only every 30 s, and only after
+requests in progress, of 10 s each."""
+_SAY_AGAIN_AFTER_S: Final = 300.0
 
 
 class Login:
@@ -33,7 +35,8 @@ class Login:
         self._since_s = 0.0
         self._last_s = float("-inf")
         self._reason: str | None = None
-        self._logged: set[int] = set()
+        self._said_s: dict[int, float] = {}
+        """When each kind of error was last logged."""
 
     @property
     def refusal(self) -> UnavailableError | None:
@@ -47,20 +50,18 @@ class Login:
 
     def failed(self, error: KafkaError) -> None:
         """Take an error of the client: its `error_cb`."""
-        if error.code() == KafkaError._AUTHENTICATION:
-            now_s = self._monotonic()
-            if now_s - self._last_s > _OVER_AFTER_S:
+        now_s, code = self._monotonic(), error.code()
+        if code == KafkaError._AUTHENTICATION:
+            if self.refusal is None:
                 self._since_s = now_s
-                self._logged.discard(error.code())
             self._last_s, self._reason = now_s, error.str()
-        if error.code() not in self._logged:
-            self._logged.add(error.code())
+        if now_s - self._said_s.get(code, float("-inf")) >= _SAY_AGAIN_AFTER_S:
+            self._said_s[code] = now_s
             log.warning("Kafka's client has an error", extra={"bootstrap": self._bootstrap, "fault": error.str()})
 
     def received(self) -> None:
-        """Note that the client received something: a later error is logged again."""
-        self._logged.discard(KafkaError._TRANSPORT)
-        self._logged.discard(KafkaError._ALL_BROKERS_DOWN)
+        """Note that the client received something, so its login was accepted."""
+        self._reason = None
 
     def check(self) -> None:
         """Return if the login may still be accepted.
