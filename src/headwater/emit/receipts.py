@@ -80,9 +80,8 @@ class Receipts:
         except (UntrustedNoteError, ValueError) as fault:
             self._refuse(str(fault))
             return
-        known = self._newest
-        if known is not None and known.origin == checkpoint.origin and checkpoint.size < known.size:
-            self._refuse(f"the log {known.origin} had {so_many(known.size, 'entry')} and now has {checkpoint.size}")
+        if (contradiction := _contradiction(self._newest, checkpoint)) is not None:
+            self._refuse(contradiction)
             return
         self._newest = checkpoint
         self._note(checkpoint)
@@ -128,6 +127,17 @@ class Receipts:
             unfinished.replace(self._path)
         except OSError as failure:
             self._failed(f"receipt: {failure.strerror}")
+
+
+def _contradiction(known: Checkpoint | None, newer: Checkpoint) -> str | None:
+    """How two heads, the newest so far and one that came later, show that they are not of one log that only grows."""
+    if known is None or known.origin != newer.origin or newer.size > known.size:
+        return None
+    if newer.size < known.size:
+        return f"the log {known.origin} had {so_many(known.size, 'entry')} and now has {newer.size}"
+    if newer.root_hash != known.root_hash:
+        return f"the log {known.origin} shows another head over {so_many(known.size, 'entry')} than before"
+    return None
 
 
 def _checked(receipt: object, log_key: PinnedKey | None) -> Checkpoint:

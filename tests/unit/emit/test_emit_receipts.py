@@ -1,5 +1,6 @@
 """Receipts: only those with a valid proof are kept, and the resulting head is reported."""
 
+import json
 import threading
 from base64 import b64encode
 from pathlib import Path
@@ -98,6 +99,25 @@ def test_a_log_that_became_smaller_is_a_failure_and_its_head_is_not_reported() -
 
     assert noted == [checkpoint(3)]
     assert failures == ["receipt: the log example.org/log had 3 entries and now has 2"]
+
+
+def test_a_log_that_shows_another_head_of_the_same_size_is_a_failure_and_the_first_receipt_is_kept(
+    tmp_path: Path,
+) -> None:
+    noted: list[Checkpoint] = []
+    failures: list[str] = []
+    path = tmp_path / "receipt.json"
+    receipts = Receipts(path, noted.append, failures.append)
+    other = node_hash(LEAVES[0], LEAVES[2])
+    note = f"example.org/log\n2\n{text(other)}\n\n— example.org/log AAAAAAAA\n"
+
+    receipts.take(receipt(2))
+    receipts.take(receipt(2, checkpoint=note, inclusionProof=[text(LEAVES[2])]))
+    receipts.take(receipt(2))
+
+    assert noted == [checkpoint(2)] * 2
+    assert failures == ["receipt: the log example.org/log shows another head over 2 entries than before"]
+    assert json.loads(path.read_text()) == receipt(2)
 
 
 def test_the_error_of_a_refused_receipt_is_cleared_when_one_is_accepted(tmp_path: Path) -> None:
