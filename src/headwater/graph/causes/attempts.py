@@ -31,7 +31,7 @@ def may_be_retry(run: RunSummary, failed: RunSummary) -> bool:
 
 def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
     """When another job first completed a write of the dataset in that interval (open at its start); None: none did."""
-    runs = (run for run in writes_of(history, name) if run.job != job)
+    runs = (run for run in writes_of(history, name, until_us) if run.job != job)
     done = (run.end_us for run in runs if run.has_completed_by(until_us))
     return min((end_us for end_us in done if end_us > since_us), default=None)
 

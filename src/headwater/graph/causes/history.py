@@ -15,6 +15,7 @@ from headwater.graph.causes.record import (
 from headwater.graph.flow import Value
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
 
 ColumnsOf = Mapping[DatasetId, frozenset[str]]
 """Columns by dataset."""
@@ -23,8 +24,8 @@ ColumnsOf = Mapping[DatasetId, frozenset[str]]
 class History(Protocol):
     """Runs and what they reported; datasets by their shown names."""
 
-    def runs_of(self, job: JobId) -> Sequence[RunSummary]:
-        """The runs of a job that have events, newest first; only the newest if there are many."""
+    def runs_of(self, job: JobId, until_us: int = AFTER_ALL_US) -> Sequence[RunSummary]:
+        """The runs of a job that began by then and have events, newest first; only the newest if there are many."""
 
     def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[RunSummary]:
         """The runs of a job that ended in that interval (exclusive, inclusive) and have events, latest start first.
@@ -105,11 +106,11 @@ class History(Protocol):
         """The time of the question, or of the newest event if a producer's clock is ahead."""
 
 
-def writes_of(history: History, name: DatasetId) -> Iterator[RunSummary]:
-    """The runs that wrote a dataset, by the jobs that write it now."""
-    return (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
+def writes_of(history: History, name: DatasetId, until_us: int) -> Iterator[RunSummary]:
+    """The runs that wrote a dataset and began by then, by the jobs that write it now; of each job only the newest."""
+    return (run for job in history.writers(name) for run in history.runs_of(job, until_us) if name in run.writes)
 
 
 def runs_before(history: History, run: RunSummary) -> Iterator[RunSummary]:
     """The runs of the same job that began before this one, newest first."""
-    return (each for each in history.runs_of(run.job) if each.began < run.began)
+    return (each for each in history.runs_of(run.job, run.started_us) if each.began < run.began)

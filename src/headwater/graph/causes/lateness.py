@@ -11,6 +11,7 @@ from headwater.graph.causes.record import RunSummary, last_ended
 from headwater.graph.causes.rhythm import ends_us, intervals_us, usual_us
 from headwater.graph.causes.visit import BASELINE, Feed, Visit
 from headwater.graph.causes.writers import read_at_us, read_through
+from headwater.model.names import DatasetId, JobId
 
 _LATE_AFTER: Final = 2.0
 """In usual intervals: one run was skipped."""
@@ -47,7 +48,7 @@ def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     None: it is not late, the job often pauses so long, or another job has long been writing instead.
     """
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
-    ends = ends_us(run for run in history.runs_of(last.job) if run.has_completed_by(last.end_us))
+    ends = ends_us(run for run in history.runs_of(last.job, last.end_us) if run.has_completed_by(last.end_us))
     usual, age_us = usual_us(ends), at_us - last.end_us
     if usual is None or age_us <= usual:
         return None
@@ -104,17 +105,18 @@ def _is_read_again(visit: Visit, history: History, last: RunSummary, feed: Feed)
     """
     if history.is_stream(visit.run.job) or completed_without(history, last, feed.at_us):
         return False
-    runs = [run for run in history.runs_of(last.job) if feed.dataset in run.writes]
-    if any(run.started_us <= feed.at_us and not run.has_ended_by(feed.at_us) for run in runs):
+    begun = (run for run in history.runs_of(last.job, feed.at_us) if feed.dataset in run.writes)
+    if any(not run.has_ended_by(feed.at_us) for run in begun):
         return False
     readers = (each.summary for each in visit.earlier)
     reads = [run.started_us for run in readers if feed.dataset in read_through(history, run.reads)]
-    fed = [_newest(runs, at_us) for at_us in reads]
+    fed = [_newest(history, last.job, feed.dataset, at_us) for at_us in reads]
     turns = [then == before for then, before in pairwise(fed) if then is not None and before is not None]
-    is_same = bool(fed) and fed[0] == _newest(runs, feed.at_us) == last
+    is_same = bool(fed) and fed[0] == _newest(history, last.job, feed.dataset, feed.at_us) == last
     return is_same and len(turns) >= _FEWEST_TURNS and sum(turns) * _RARELY <= len(turns)
 
 
-def _newest(runs: Sequence[RunSummary], at_us: int) -> RunSummary | None:
-    """The run that had completed last by then."""
-    return last_ended(run for run in runs if run.has_completed_by(at_us))
+def _newest(history: History, job: JobId, name: DatasetId, at_us: int) -> RunSummary | None:
+    """The run of the job that had written the dataset last by then."""
+    runs = history.runs_of(job, at_us)
+    return last_ended(run for run in runs if name in run.writes and run.has_completed_by(at_us))

@@ -92,7 +92,7 @@ def share_left(visit: Visit, history: History) -> float:
     if link is None or link.by != "meanwhile" or isinstance(link.source, JobId):
         return 1
     name, until_us = link.source, visit.news.until_us
-    last = last_ended(run for run in writes_of(history, name) if run.has_completed_by(until_us))
+    last = last_ended(run for run in writes_of(history, name, until_us) if run.has_completed_by(until_us))
     change = (
         None
         if last is None

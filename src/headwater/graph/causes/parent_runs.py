@@ -11,7 +11,7 @@ def failed_parent(history: History, job: JobId, until_us: int) -> RunSummary | N
     Which jobs contain it is taken from the job's last run that had begun by then. None: there is none, or it was
     superseded.
     """
-    last = next((run for run in history.runs_of(job) if run.started_us <= until_us), None)
+    last = next(iter(history.runs_of(job, until_us)), None)
     if last is None or history.is_stream(job):
         return None
     for parent in history.parents(last.run_id):
@@ -32,4 +32,4 @@ def completed_without(history: History, last: RunSummary, until_us: int) -> bool
 
 def _latest(history: History, job: JobId, until_us: int) -> RunSummary | None:
     """The job's run that ended last by then."""
-    return last_ended(run for run in history.runs_of(job) if run.has_ended_by(until_us))
+    return last_ended(run for run in history.runs_of(job, until_us) if run.has_ended_by(until_us))

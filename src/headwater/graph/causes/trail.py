@@ -211,7 +211,7 @@ def _missed(history: History, feeds: Iterable[Feed], until_us: int) -> Iterator[
     for feed in feeds:
         failed: list[Writer] = []
         for job in feed.jobs:
-            tried = [run for run in history.runs_of(job) if run.has_ended_by(until_us)]
+            tried = [run for run in history.runs_of(job, until_us) if run.has_ended_by(until_us)]
             since = (run for run in not_superseded(tried, None) if run.end_us > feed.at_us)
             failed += (Writer(run, "attempt") for run in since)
         if failed:
@@ -266,7 +266,7 @@ def _handovers(history: History, read: Read) -> Iterator[Handover]:
         if job in named:
             yield Handover(job, tuple(Writer(each, "named") for each in named[job]), read.at_us)
             continue
-        own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
+        own = [each for each in history.runs_of(job, read.at_us) if each.run_id != run.run_id]
         yield Handover(job, tuple(by_clock(history, job, own, own, read)), read.at_us)
 
 

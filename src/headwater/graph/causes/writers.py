@@ -52,12 +52,12 @@ def who_wrote(
 ) -> WhoWrote:
     """The runs of these jobs that wrote the dataset as it was read, in these versions if any, or should have."""
     reader = read.reader
-    runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
-    before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
+    runs = [run for job in jobs for run in history.runs_of(job, reader.last_us) if run.run_id != reader.run_id]
+    before = [run for run in runs if name in run.writes]
     version_writer = by_version(history, name, versions, before)
     found = [] if version_writer is None else [Writer(version_writer, "version")]
     for job in jobs:
-        own = [run for run in runs if run.job == job]
+        own = [run for run in history.runs_of(job, read.at_us) if run.run_id != reader.run_id]
         if version_writer is not None:
             found += _attempts(own, version_writer, read)
         else:

@@ -50,7 +50,7 @@ from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ReportedFacet
 
 _MOST_RUNS: Final = 200
-"""Limit per job: its newest runs."""
+"""Limit per job: its newest runs that had begun by a time."""
 _MOST_BETWEEN: Final = 5_000
 """Limit per job: its newest runs between two times."""
 _FAILED_ENDS: Final = frozenset({"FAIL", "ABORT"})
@@ -308,9 +308,10 @@ class KnownHistory:
     def _columns(self, schema: bytes) -> Columns | None:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
 
-    def _runs_of(self, job: JobId) -> Sequence[RunSummary]:
+    def _runs_of(self, job: JobId, until_us: int = AFTER_ALL_US) -> Sequence[RunSummary]:
         activity = self._activity(job)
-        begun = filter(None, map(self._begun, () if activity is None else activity.runs))
+        runs = () if activity is None else activity.begun_by(until_us, self._began_us)
+        begun = (run for run in map(self._begun, runs) if run is not None and run.started_us <= until_us)
         return tuple(sorted(islice(begun, _MOST_RUNS), key=_begin, reverse=True))
 
     def _begun(self, run_id: str) -> RunSummary | None:

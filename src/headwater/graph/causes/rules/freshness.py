@@ -60,7 +60,7 @@ def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
         for job in feed.jobs:
             if job == visit.run.job or history.is_stream(job):
                 continue
-            runs = [run for run in history.runs_of(job) if feed.dataset in run.writes and run not in used]
+            runs = [run for run in history.runs_of(job, feed.at_us) if feed.dataset in run.writes and run not in used]
             yield from _passed_over(visit, history, feed, newest_used, runs)
             yield from _unfinished(visit, history, feed, newest_used, runs)
 
@@ -102,12 +102,12 @@ def _under_way(runs: Iterable[RunSummary], used: RunSummary, at_us: int) -> list
 
 def _were_under_way(visit: Visit, history: History, feed: Feed, now: RunSummary) -> list[bool]:
     """For each earlier run of the reader, newest first: whether another run of this one's job was in progress then."""
-    runs = [run for run in history.runs_of(now.job) if feed.dataset in run.writes and run != now]
     found = []
-    for each in visit.earlier:
-        used = by_time(history, now.job, runs, read_at_us(history, each.summary))
+    for at_us in (read_at_us(history, each.summary) for each in visit.earlier):
+        runs = [run for run in history.runs_of(now.job, at_us) if feed.dataset in run.writes and run != now]
+        used = by_time(history, now.job, runs, at_us)
         if used is not None:
-            found.append(bool(_under_way(runs, used.run, read_at_us(history, each.summary))))
+            found.append(bool(_under_way(runs, used.run, at_us)))
     return found
 
 

@@ -48,7 +48,9 @@ def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleSt
 
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
     """Whether a run wrote it since; one that also truncated it does not count."""
-    since = [run for run in writes_of(history, name) if run.has_completed_by(until_us) and run.end_us > after_us]
+    since = [
+        run for run in writes_of(history, name, until_us) if run.has_completed_by(until_us) and run.end_us > after_us
+    ]
     ends = (history.record(run.run_id).ends.get(("output", name), NOTHING_REPORTED) for run in since)
     return any(end.lifecycle_change is None or end.lifecycle_change[0] not in _WEIGHTS for end in ends)
 

@@ -1,6 +1,7 @@
 """Runs that were expected and did not happen."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
@@ -33,7 +34,7 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
         for job in feed.jobs:
             if history.is_stream(job) or job == visit.run.job or job in tried or job in missing:
                 continue
-            last = _last(history, feed, job)
+            last = _last(visit, history, feed, job)
             if last is not None:
                 yield from _overdue(visit, history, last, feed)
             elif not feed.writers:
@@ -54,10 +55,10 @@ def _missing_parts(visit: Visit, history: History, job: JobId, parent: RunSummar
     )
 
 
-def _last(history: History, feed: Feed, job: JobId) -> RunSummary | None:
+def _last(visit: Visit, history: History, feed: Feed, job: JobId) -> RunSummary | None:
     """The last run of the job that had written an input when it was read, or whose version was read."""
     read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
-    runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
+    runs = [run for run in history.runs_of(job, visit.run.last_us) if run.run_id in read or _had_written(run, feed)]
     return max(runs, key=lambda run: (run.end_us, run.run_id), default=None)
 
 
@@ -66,10 +67,11 @@ def _had_written(run: RunSummary, feed: Feed) -> bool:
 
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
-    runs = history.runs_of(job)
-    if not runs or any(run.has_completed_by(feed.at_us) for run in runs):
-        return  # only declared, or its outputs are not reported: unknown
-    later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
+    begun = [*history.runs_of(job, feed.at_us)]
+    if any(run.has_completed_by(feed.at_us) for run in begun):
+        return  # its outputs are not reported: unknown
+    runs = (run for run in chain(reversed(begun), history.begun_since(job, feed.at_us)) if run != visit.run)
+    later = next(runs, None)
     if later is None:
         return
     yield Finding(

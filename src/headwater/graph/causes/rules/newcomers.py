@@ -50,7 +50,9 @@ def _has_data(visit: Visit, name: DatasetId) -> bool:
 
 def _written_before(history: History, name: DatasetId, run: RunSummary) -> list[RunSummary]:
     """The runs of other jobs that wrote the dataset and began before this one, newest first."""
-    by_others = (each for each in writes_of(history, name) if each.job != run.job and each.state == "COMPLETED")
+    by_others = (
+        each for each in writes_of(history, name, run.started_us) if each.job != run.job and each.state == "COMPLETED"
+    )
     return sorted((each for each in by_others if each.began < run.began), key=attrgetter("began"), reverse=True)
 
 

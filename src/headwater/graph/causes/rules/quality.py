@@ -2,16 +2,17 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
-from headwater.graph.causes.history import History, runs_before, writes_of
+from headwater.graph.causes.history import History, runs_before
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
 from headwater.graph.causes.visit import Visit, Window
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
 
 _ERROR: Final = 0.8
@@ -19,6 +20,8 @@ _WARNING: Final = 0.4
 _ELSEWHERE: Final = 0.3
 """Factor on the weight if no checked column matters."""
 _MOST_CHECKERS: Final = 20
+_MOST_LOOKED_AT: Final = 200
+"""Runs among which the next write is looked for."""
 
 
 def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
@@ -129,16 +132,25 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
 def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Record]:
     """Runs of other jobs that read the run's output before it was written again; the newest, if there are many."""
     begun_us = visit.run.started_us
-    done = (run for run in writes_of(history, name) if run.state == "COMPLETED")
-    until_us = min((run.started_us for run in done if run.started_us > begun_us), default=AFTER_ALL_US)
+    until_us = min(
+        (_written_again_us(history, job, name, begun_us) for job in history.writers(name)), default=AFTER_ALL_US
+    )
     news = visit.news if visit.path and history.is_stream(visit.run.job) else None  # a stream writes on
     found: list[RunSummary] = []
     for job in history.readers(name):
         if job != visit.run.job:
-            runs = [run for run in history.runs_of(job) if name in run.reads and begun_us <= run.started_us < until_us]
+            runs = [
+                run for run in history.runs_of(job, until_us - 1) if name in run.reads and run.started_us >= begun_us
+            ]
             found += [run for run in runs if news is None or _is_news(news, run, reads_on=history.is_stream(job))]
     for run in sorted(found, key=lambda run: (-run.started_us, run.run_id))[:_MOST_CHECKERS]:
         yield history.record(run.run_id)
+
+
+def _written_again_us(history: History, job: JobId, name: DatasetId, begun_us: int) -> int:
+    """When the job's next run began that completed and wrote the dataset; the end of time if none did."""
+    since = islice(history.begun_since(job, begun_us + 1), _MOST_LOOKED_AT)
+    return next((run.started_us for run in since if run.state == "COMPLETED" and name in run.writes), AFTER_ALL_US)
 
 
 def _is_news(news: Window, checker: RunSummary, *, reads_on: bool) -> bool:

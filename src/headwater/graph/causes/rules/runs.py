@@ -43,8 +43,9 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
 
 def _later(visit: Visit, history: History) -> str:
     """What became of the job's later runs by the time of the read."""
-    later = (run for run in history.runs_of(visit.run.job) if run.started_us >= visit.run.end_us and run != visit.run)
-    has_success = any(run.has_completed_by(visit.news.until_us) for run in later)
+    run, until_us = visit.run, visit.news.until_us
+    later = (each for each in history.runs_of(run.job, until_us) if each.started_us >= run.end_us and each != run)
+    has_success = any(each.has_completed_by(until_us) for each in later)
     return "later ones succeeded" if has_success else "so did later ones"
 
 

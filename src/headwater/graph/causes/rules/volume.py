@@ -94,7 +94,11 @@ def _is_usual_then(visit: Visit, history: History, direction: Direction, name: D
     run = visit.run
     for back_us in (_DAY_US, 7 * _DAY_US):
         then_us = run.started_us - back_us
-        near = [each for each in history.runs_of(run.job) if abs(each.started_us - then_us) < _SAME_TIME_US]
+        near = [
+            each
+            for each in history.runs_of(run.job, then_us + _SAME_TIME_US)
+            if abs(each.started_us - then_us) < _SAME_TIME_US
+        ]
         done = [each for each in near if each.state == "COMPLETED" and each != run]
         for each in sorted(done, key=lambda each: (abs(each.started_us - then_us), each.run_id))[:1]:
             end = history.record(each.run_id).ends.get((direction, name))
