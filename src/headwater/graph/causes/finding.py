@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef
@@ -24,10 +24,6 @@ Kind = Literal[
     "silent-stream",
     "freshness-gap",
 ]
-
-
-WAS_BEFORE: Final = 0.5
-"""Factor on the weight if it was already so at the reader's previous read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,17 @@ class History(Protocol):
     def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """The runs of a job that began then or later and have events, earliest start first."""
 
+    def begun_between(self, job: JobId, after_us: int, until_us: int) -> Sequence[str]:
+        """The ids of the runs of a job that began in that interval (exclusive, inclusive), latest start first.
+
+        There may be very many; none is read.
+        """
+
+    def summary(self, run_id: str) -> RunSummary | None:
+        """The run, or None if it has no events of its own."""
+
     def record(self, run_id: str) -> Record:
-        """A run that `runs_of` returned, with its facets."""
+        """A run that was returned as a summary, with its facets."""
 
     def record_then(self, run_id: str, until_us: int) -> Record:
         """A run as reported by that time, with its state then; it had begun."""

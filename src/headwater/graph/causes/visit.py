@@ -17,6 +17,10 @@ handover; `time`: the latest that had ended; `meanwhile`: ended since the reader
 running then; `attempt`: failed, and was not superseded; `part`: a child run; `whole`: the failed parent of a missing
 run."""
 
+WAS_BEFORE: Final = 0.5
+"""Factor on the weight if it was already so at the reader's previous read."""
+LONG_BEFORE: Final = 0.5
+"""Another one, if it began before the ten runs."""
 BASELINE: Final = 10
 """The number of earlier runs of a job that a run is compared with."""
 
@@ -129,6 +133,10 @@ class Visit:
     def is_news(self, since: Record) -> bool:
         """Whether a state that began with that run of the job was new since the reader's previous read."""
         return since is self.record or self.news.has(since.summary.started_us)
+
+    def share_of(self, since: Record, *, is_far: bool) -> float:
+        """Factor on the weight of a state that began with that run of the job; `is_far`: before the ten."""
+        return 1 if self.is_news(since) else WAS_BEFORE * (LONG_BEFORE if is_far else 1)
 
     @property
     def is_of_meanwhile(self) -> bool:

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
 
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End
@@ -60,7 +60,32 @@ class Activity(NamedTuple):
 
     def begun_by(self, until_us: int, first_us: Callable[[str], int]) -> Sequence[str]:
         """Its runs that began by `until_us`, newest first; `first_us` returns when a run began."""
-        return self.runs[bisect_left(self.runs, -until_us, key=lambda run_id: -first_us(run_id)) :]
+        return self.runs[self._place_of(until_us, first_us) :]
+
+    def begun_between(self, after_us: int, until_us: int, first_us: Callable[[str], int]) -> Sequence[str]:
+        """Its runs that began after `after_us` and by `until_us`, newest first, without a copy."""
+        return _Part(self.runs, self._place_of(until_us, first_us), self._place_of(after_us, first_us))
+
+    def _place_of(self, us: int, first_us: Callable[[str], int]) -> int:
+        return bisect_left(self.runs, -us, key=lambda run_id: -first_us(run_id))
+
+
+class _Part(Sequence[str]):
+    """The items of a sequence from a place on, up to another, exclusive."""
+
+    def __init__(self, whole: Sequence[str], start: int, stop: int) -> None:
+        self._whole, self._places = whole, range(start, max(start, stop))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        chosen = self._places[place]
+        return self._whole[chosen] if isinstance(chosen, int) else [self._whole[each] for each in chosen]
 
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:

@@ -336,6 +336,11 @@ class KnownHistory:
             return False
         return end.event_type in _FAILED_ENDS if has_failed else end.event_type == "COMPLETE"
 
+    def begun_between(self, job: JobId, after_us: int, until_us: int) -> Sequence[str]:
+        """As in `History`."""
+        activity = self._activity(job)
+        return () if activity is None else activity.begun_between(after_us, until_us, self._began_us)
+
     def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """As in `History`, read lazily."""
         if (activity := self._activity(job)) is None:

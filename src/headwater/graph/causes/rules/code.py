@@ -1,18 +1,18 @@
 """Other code, parameters, engine, inputs or outputs than in the job's earlier runs."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding, Kind
+from headwater.graph.causes.finding import Finding, Kind
+from headwater.graph.causes.further_back import OlderRuns
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record
-from headwater.graph.causes.since import last_turn
+from headwater.graph.causes.since import COMPARED, Reading, last_turn
 from headwater.graph.causes.visit import Visit
 from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
 
-COMPARED: Final = 5
-"""Runs before a change that show whether a trait is usually stable."""
 _ONE_BEFORE: Final = 0.8
 _SOMETIMES: Final = 0.5
 
@@ -32,31 +32,41 @@ class Trait(NamedTuple):
     lasts: bool = True
 
 
-def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
+def code_changes(visit: Visit, history: History) -> Iterator[Finding]:
     """Traits that differ from the earlier runs; traits that differ in every run count for nothing."""
-    if all(_are_alike(visit.record, each) for each in visit.earlier):
+    older = OlderRuns(visit, history)
+    oldest = older.oldest()
+    compared = visit.earlier if oldest is None else (*visit.earlier, oldest)
+    if all(_are_alike(visit.record, each) for each in compared):
         return
-    before = [(record, traits_of(record)) for record in visit.earlier]
+    known: dict[str, Mapping[str, Trait]] = {}
     for name, trait in traits_of(visit.record).items():
-        former = [(record, traits[name]) for record, traits in before if name in traits]
-        turn = last_turn((visit.record, trait), former, _have_one_value, _have_one_value)
+        reading = Reading(partial(_trait, known, name), _have_one_value, _have_one_value)
+        turn = last_turn(visit, older if trait.lasts else None, reading, trait)
         if turn is None or (turn.run is not visit.record and not trait.lasts):
             continue
         steadiness = steadiness_of([each.value for each in turn.former[:COMPARED]])
         if steadiness == 0:
             continue
-        was_before = not visit.is_news(turn.run)
         yield Finding(
             trait.kind,
-            trait.weight * steadiness * (WAS_BEFORE if was_before else 1),
+            trait.weight * steadiness * visit.share_of(turn.run, is_far=turn.is_far),
             f"{visit.run.job.name}: {_words(name, turn.value_before, turn.value)}",
             visit.run.job,
             visit,
             turn.run.summary.started_us,
             tuple(dict.fromkeys((turn.run.summary.run_id, turn.before.summary.run_id, visit.run.run_id))),
             tuple(event for event in (turn.value.event, turn.value_before.event) if event is not None),
-            was_before=was_before,
+            was_before=not visit.is_news(turn.run),
         )
+
+
+def _trait(known: dict[str, Mapping[str, Trait]], name: str, record: Record) -> Trait | None:
+    """A run's trait; `known` has the traits of the runs that were read before."""
+    run_id = record.summary.run_id
+    if run_id not in known:
+        known[run_id] = traits_of(record)
+    return known[run_id].get(name)
 
 
 def _have_one_value(one: Trait, other: Trait) -> bool:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
+from headwater.graph.causes.finding import Finding, shown_by
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, RunSummary, last_ended
-from headwater.graph.causes.visit import Feed, Visit
+from headwater.graph.causes.visit import WAS_BEFORE, Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.graph.causes.writers import by_time, read_at_us
 from headwater.model.names import DatasetId

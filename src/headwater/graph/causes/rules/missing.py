@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
+from headwater.graph.causes.finding import Finding, shown_by
 from headwater.graph.causes.history import History
 from headwater.graph.causes.lateness import Lateness, lateness
 from headwater.graph.causes.record import RunSummary
-from headwater.graph.causes.visit import Feed, Visit
+from headwater.graph.causes.visit import WAS_BEFORE, Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.model.names import JobId
 

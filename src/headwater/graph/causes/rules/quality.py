@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History, runs_before
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
-from headwater.graph.causes.visit import Visit, Window
+from headwater.graph.causes.visit import WAS_BEFORE, Visit, Window
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import EventRef, Record
-from headwater.graph.causes.visit import Visit
+from headwater.graph.causes.visit import WAS_BEFORE, Visit
 from headwater.graph.causes.words import clipped
 from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
 

@@ -4,12 +4,14 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.further_back import OlderRuns
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import DeclaredSchemaChange, EventRef, Record
-from headwater.graph.causes.since import last_turn
+from headwater.graph.causes.record import NOTHING_REPORTED, DeclaredSchemaChange, EventRef, Record
+from headwater.graph.causes.since import Reading, last_turn
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.graph.drift import ColumnChange, Columns, column_changes
@@ -37,13 +39,15 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
 
     Only reports by the same job are compared, since engines spell types differently.
     """
+    older = OlderRuns(visit, history)
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.sides(direction):
-            now = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
+            now: _Reported | None = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
             if now is None:
                 continue
-            turn = last_turn((visit.record, now), [*_reported_before(visit, direction, name)], _are_same, _are_alike)
+            reading = Reading(partial(_reported, direction, name), _are_same, _are_alike)
+            turn = last_turn(visit, older, reading, now)
             if turn is not None:
                 runs = dict.fromkeys((turn.run.summary.run_id, turn.before.summary.run_id, visit.run.run_id))
                 yield from _changed(
@@ -53,15 +57,13 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
                     turn.value,
                     turn.run.summary.started_us,
                     *runs,
+                    share=visit.share_of(turn.run, is_far=turn.is_far),
                     was_before=not visit.is_news(turn.run),
                 )
 
 
-def _reported_before(visit: Visit, direction: Direction, name: DatasetId) -> Iterator[tuple[Record, _Reported]]:
-    for record in visit.earlier:
-        end = record.ends.get((direction, name))
-        if end is not None and end.columns is not None:
-            yield record, end.columns
+def _reported(direction: Direction, name: DatasetId, record: Record) -> _Reported | None:
+    return record.ends.get((direction, name), NOTHING_REPORTED).columns
 
 
 def _are_alike(one: _Reported, other: _Reported) -> bool:
@@ -98,6 +100,7 @@ def _changed(
     at_us: int,
     *runs: str,
     is_of_feed: bool = False,
+    share: float = 1,
     was_before: bool = False,
 ) -> Iterator[Finding]:
     (then, event_then), (now, event) = before, after
@@ -106,7 +109,7 @@ def _changed(
         return
     yield Finding(
         "schema-change",
-        _weight(visit, name, changes) * (WAS_BEFORE if was_before else 1),
+        _weight(visit, name, changes) * share,
         f"{name.name}: {_words(changes)}{_aside(visit, name, changes)}",
         name,
         visit,
