@@ -603,11 +603,10 @@ def test_a_jump_in_rows_is_found_furthest_up_first(client: TestClient) -> None:
 
     assert found(answer) == [("volume-jump", "raw", 2), ("volume-jump", "raw", 1), ("volume-jump", "stage", 1)]
     assert [finding["consequence"] for finding in answer["findings"]] == [False, True, True]
+    assert answer["findings"][0]["words"] == "raw: wrote 12 rows; the 4 runs before wrote 990 to 1,010"
     # Median of 1000, 1010, 990, 1005: 1002.5; absolute deviations 2.5, 7.5, 12.5, 2.5, their median 5.
     # 0.6745 * (12 - 1002.5) / 5 = -133.6
-    assert answer["findings"][0]["words"] == (
-        "raw: wrote 12 rows; the median of the 4 runs before is 1,002 (robust z -133.6)"
-    )
+    assert answer["findings"][0]["rows"] == {"count": 12, "usual": 1002.5, "robustZ": -133.6}
 
 
 @pytest.mark.parametrize("rows", [-1, 10**400], ids=["negative", "huge"])

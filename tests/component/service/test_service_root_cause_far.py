@@ -93,3 +93,103 @@ def test_for_a_weekly_reader_a_change_a_hundred_runs_ago_is_news(client: TestCli
     (finding,) = ask(client)["findings"]
 
     assert (finding["kind"], finding["score"], finding["runs"][0]) == ("code-change", 0.6, "load-100")
+
+
+# The same time of earlier days and weeks
+
+
+def days(rows: dict[int, int], sundays: int = 100, others: int = 1_000, count: int = 31) -> Events:
+    """A month of a daily job, which began on a Friday; some days differ, by their number."""
+    usual = {day: sundays if day % 7 == 2 else others for day in range(count)}
+    return [each for day, so_many in (usual | rows).items() for each in loaded(24 * day, rows=so_many + day % 5)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ({}, None),
+        ({30: 12}, "raw: wrote 12 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
+        ({30: 1_000}, "raw: wrote 1,000 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
+        ({30: 12, 23: 1_000}, "raw: wrote 12 rows; the 10 runs before wrote 1,000 to 1,004"),
+    ],
+)
+def test_a_sunday_is_compared_with_sundays(client: TestClient, rows: dict[int, int], expected: str | None) -> None:
+    batch(client, days(rows))
+
+    findings = ask(client, "dataset:lake:raw", run="load-720")["findings"]
+
+    assert [each["words"] for each in findings] == ([] if expected is None else [expected])
+
+
+def test_a_weekday_is_compared_with_the_days_before_which_are_called_usual_without_the_sunday(
+    client: TestClient,
+) -> None:
+    batch(client, days({29: 12}, count=30))
+
+    (finding,) = ask(client, "dataset:lake:raw", run="load-696")["findings"]
+
+    assert finding["words"] == "raw: wrote 16 rows; 9 of the 10 runs before wrote 1,000 to 1,004"
+
+
+def test_the_second_small_sunday_is_no_finding(client: TestClient) -> None:
+    batch(client, days({}, count=10))
+
+    assert ask(client, "dataset:lake:raw", run="load-216")["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("hour", "rows", "expected"),
+    [
+        (9, 0, "raw: wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
+        (9, 1_000, None),
+        (14, 0, "raw: wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
+        (14, 1_000, None),
+        (5, 0, None),
+        (5, 1_000, "raw: wrote 1,000 rows; at the same time of the 4 days before, it wrote 0"),
+    ],
+)
+def test_an_hour_of_the_day_is_compared_with_the_same_of_other_days(
+    client: TestClient, hour: int, rows: int, expected: str | None
+) -> None:
+    now = 24 * 9 + hour
+    usual = {each: 1_000 if each % 24 >= 9 else 0 for each in range(now + 1)}
+    batch(client, [each for hour, so_many in (usual | {now: rows}).items() for each in loaded(hour, rows=so_many)])
+
+    findings = ask(client, "dataset:lake:raw", run=f"load-{now}")["findings"]
+
+    assert [each["words"] for each in findings] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [
+        (0.98, "raw: wrote 545 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 628, 723, 833 and 960"),
+        (1.08, "raw: wrote 10,062 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 5,871, 3,425, 1,999 and "
+         "1,166"),
+        (0.99, None),
+    ],
+)  # fmt: skip
+def test_a_slow_drift_is_found_by_weeks(client: TestClient, factor: float, expected: str | None) -> None:
+    rows = {day: int(1_000 * factor**day) - day % 5 for day in range(31)}
+    batch(client, days(rows))
+
+    findings = ask(client, "dataset:lake:raw", run="load-720")["findings"]
+
+    assert [each["words"] for each in findings] == ([] if expected is None else [expected])
+    assert [each["score"] < 0.5 for each in findings] == [True for _ in findings]
+
+
+def test_rows_that_were_lost_more_than_ten_runs_ago_are_found_at_the_week_in_which_they_were(
+    client: TestClient,
+) -> None:
+    batch(client, days(dict.fromkeys(range(14, 31), 300), sundays=1_000))
+
+    (finding,) = ask(client, "dataset:lake:raw", run="load-720")["findings"]
+
+    assert finding["words"] == (
+        "raw: wrote 300 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 303, 301, 1,004 and 1,002"
+    )
+    assert (finding["at"], finding["rows"]) == (
+        "2026-05-17T00:00:00.000Z",
+        {"count": 300, "usual": 1002, "robustZ": None},
+    )

@@ -242,7 +242,7 @@ def test_a_retry_that_wrote_too_few_rows_is_called_one(client: TestClient) -> No
     (finding,) = ask(client)["findings"]
 
     assert finding["words"].startswith(
-        f"raw: wrote {500 + BAD % 7} rows after a run that failed; the median of the 10 runs before"
+        f"raw: wrote {500 + BAD % 7} rows after a run that failed; the 10 runs before wrote 1,000 to 1,006"
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from headwater.graph.causes.rules.volume import jump
+from headwater.graph.causes.row_counts import jump
 
 
 @pytest.mark.parametrize(

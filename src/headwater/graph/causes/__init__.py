@@ -11,9 +11,11 @@ columns    the relevant columns among those that a run wrote and read
 trail      the walk from a run upstream, through the runs that wrote what it read
 rhythm     the usual interval between the ends of a job's runs
 lateness   whether a job's last run is older than it should be
+further_back  the runs before those, of which only a few are read
+row_counts  whether a number of rows is unusual, also for this time of the day or week
 since      the run since which a state has not changed
 finding    something that changed or went wrong, and where
 rules      one file per kind of finding
-words      time spans and short lists as text
+words      time spans and lists as text
 rank       findings in order: likely causes before their consequences
 """

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef
@@ -24,6 +24,14 @@ Kind = Literal[
     "silent-stream",
     "freshness-gap",
 ]
+
+
+class RowFigures(NamedTuple):
+    """An unusual number of rows, the usual one, and the robust z-score; None: the earlier runs do not differ."""
+
+    rows: int
+    usual: float
+    z: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class Finding:
     what: str | None = None
     """What was found, without figures: of findings that agree in it, in kind and node, the first stands for all. None:
     `words`."""
+    rows: RowFigures | None = None
+    """For a volume jump."""
 
     @property
     def node_id(self) -> str:

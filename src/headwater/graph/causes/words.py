@@ -1,4 +1,4 @@
-"""Time spans, short lists and clipped texts for messages."""
+"""Time spans, lists and clipped texts for messages."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,6 +25,15 @@ def listed(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = ", ".join(names[:_MOST_NAMES])
     return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES:,} more"
+
+
+def and_last(words: Sequence[str]) -> str:
+    """All of them, with "and" before the last.
+
+    >>> and_last(["1", "2", "3"])
+    '1, 2 and 3'
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def clipped(text: str) -> str:

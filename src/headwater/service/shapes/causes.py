@@ -41,8 +41,19 @@ class EventEvidence(TypedDict):
     digest: str
 
 
+class UnusualRows(TypedDict):
+    """A number of rows, the usual one, and how far apart they are; null if the usual one never differs."""
+
+    count: int
+    usual: float
+    robustZ: float | None
+
+
 class CauseFinding(TypedDict):
-    """What changed or failed. A consequence is explained by another finding further up, and counts half."""
+    """What changed or failed. A consequence is explained by another finding further up, and counts half.
+
+    `rows` is null unless it is a `volume-jump`.
+    """
 
     rank: int
     kind: Kind
@@ -55,6 +66,7 @@ class CauseFinding(TypedDict):
     runs: Sequence[str]
     events: Sequence[EventEvidence]
     path: Sequence[CauseLink]
+    rows: UnusualRows | None
 
 
 class InputLookedAt(TypedDict):

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from headwater.errors import NotFoundError
 from headwater.graph.causes.attempts import failed_siblings
 from headwater.graph.causes.columns import columns_behind
+from headwater.graph.causes.finding import RowFigures
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import RunSummary
@@ -213,7 +214,12 @@ def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:
             for event in dict.fromkeys(finding.events)
         ],
         path=[_link(link) for link in finding.visit.path],
+        rows=None if finding.rows is None else _rows(finding.rows),
     )
+
+
+def _rows(rows: RowFigures) -> shapes.UnusualRows:
+    return shapes.UnusualRows(count=rows.rows, usual=rows.usual, robustZ=None if rows.z is None else round(rows.z, 1))
 
 
 def _looked_at(visit: Visit) -> shapes.RunLookedAt:
