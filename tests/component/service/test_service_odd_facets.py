@@ -59,6 +59,9 @@ def test_columns_are_in_order_and_have_their_types_whatever_the_others_are(clien
         {"columnLineage": facet(fields={"id": {"inputFields": None}})},
         {"columnLineage": facet(fields={}, dataset={"namespace": "lake", "name": "raw", "field": "id"})},
         {"lineage": facet(inputs=None, fields={"id": {"inputs": "raw"}})},
+        {"lineage": facet(inputs=["raw", {"nam": "raw"}, {"namespace": "lake", "name": ""}])},
+        {"columnLineage": facet(fields={"id": {"inputFields": ["raw.id"]}})},
+        {"columnLineage": facet(fields={}, dataset=[None])},
     ],
 )
 def test_a_facet_without_a_readable_list_of_sources_does_not_hide_that_the_output_is_made_from_the_input(
