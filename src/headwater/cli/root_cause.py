@@ -1,6 +1,7 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from typing import Annotated, Final
 
 import typer
@@ -97,8 +98,10 @@ def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, s
     console.print()
     console.print(Line(_summary(answer, labels), style="bold" if not answer["findings"] else "dim"))
     if not answer["findings"]:
+        jobs = {(each["run"]["job"]["namespace"], each["run"]["job"]["name"]) for each in answer["lookedAt"]}
+        several = {name for name, count in Counter(name for _, name in jobs).items() if count > 1}
         for looked_at in answer["lookedAt"]:
-            console.print(_looked_at(looked_at))
+            console.print(_looked_at(looked_at, several))
         console.print(Line(f"what has changed since it was right: {_comparison(target)}", style="dim"))
     if answer["isCut"]:
         console.print(Line("the search stopped at --depth; a larger value goes further upstream", style="yellow"))
@@ -140,10 +143,12 @@ def _comparison(target: str) -> str:
     return "headwater diff TIME"
 
 
-def _looked_at(looked_at: Answer) -> Line:
-    run = looked_at["run"]
+def _looked_at(looked_at: Answer, several: Container[str]) -> Line:
+    """A run, with the namespace of its job if jobs of several namespaces have that name."""
+    run, job = looked_at["run"], looked_at["run"]["job"]
     earlier = so_many(looked_at["comparedWith"], "earlier run")
-    line = f"  {run['id']} of {run['job']['name']}, compared with {earlier}"
+    called = f"{job['namespace']}:{job['name']}" if job["name"] in several else job["name"]
+    line = f"  {run['id']} of {called}, compared with {earlier}"
     return Line(line, style="dim")
 
 

@@ -92,7 +92,22 @@ def trail(history: History, start: Start, max_hops: int) -> Generator[None, None
             break
         walk.visit(here)
         yield
-    return Trail(tuple(sorted(walk.visits.values(), key=lambda visit: visit.hops)), walk.is_cut)
+    visits = sorted(walk.visits.values(), key=lambda visit: visit.hops)
+    ambiguous = frozenset(_ambiguous(visits))
+    return Trail(tuple(replace(visit, ambiguous=ambiguous) for visit in visits), walk.is_cut)
+
+
+def _ambiguous(visits: Iterable[Visit]) -> Iterator[DatasetId | JobId]:
+    """The datasets that share their name with another dataset, and the jobs that do with another job."""
+    nodes: set[DatasetId | JobId] = set()
+    for visit in visits:
+        for record in (visit.record, *visit.earlier):
+            nodes |= {record.summary.job, *record.summary.reads, *record.summary.writes}
+        for feed in visit.feeds:
+            nodes |= {feed.dataset, *feed.jobs}
+        nodes |= {giver.job for giver in visit.handovers}
+    count = Counter((type(node), node.name) for node in nodes)
+    yield from (node for node in nodes if count[type(node), node.name] > 1)
 
 
 class _Walk:

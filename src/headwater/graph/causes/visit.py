@@ -119,6 +119,8 @@ class Visit:
     """Whether the awaited run is due."""
     missed: tuple[Feed, ...] = ()
     """If it is: the failed runs since this one that should have written what it would have read."""
+    ambiguous: AbstractSet[DatasetId | JobId] = frozenset()
+    """The datasets on the trail, and the jobs, that share their name with another one in another namespace."""
 
     @property
     def run(self) -> RunSummary:
@@ -129,6 +131,10 @@ class Visit:
     def hops(self) -> int:
         """The number of datasets between it and the output."""
         return len(self.path)
+
+    def called(self, node: DatasetId | JobId) -> str:
+        """The name of a dataset or job for a sentence, with the namespace where another one has that name."""
+        return f"{node.namespace}:{node.name}" if node in self.ambiguous else node.name
 
     def is_news(self, since: Record) -> bool:
         """Whether a state that began with that run of the job was new since the reader's previous read."""

@@ -46,7 +46,7 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
       </p>
       {findings.length === 0 ? (
         <p>
-          Nothing changed or failed upstream, compared with the last ten runs of each job and as far as events
+          Nothing changed or failed upstream, compared with earlier runs of each job and as far as events
           report.
         </p>
       ) : (

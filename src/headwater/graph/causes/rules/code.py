@@ -30,6 +30,8 @@ class Trait(NamedTuple):
     event: EventRef | None
     shown: bool = False
     lasts: bool = True
+    names: str = ""
+    """The value with bare names."""
 
 
 def code_changes(visit: Visit, history: History) -> Iterator[Finding]:
@@ -51,7 +53,7 @@ def code_changes(visit: Visit, history: History) -> Iterator[Finding]:
         yield Finding(
             trait.kind,
             trait.weight * steadiness * visit.share_of(turn.run, is_far=turn.is_far),
-            f"{visit.run.job.name}: {_words(name, turn.value_before, turn.value)}",
+            f"{visit.called(visit.run.job)}: {_words(name, turn.value_before, turn.value)}",
             visit.run.job,
             visit,
             turn.run.summary.started_us,
@@ -95,7 +97,11 @@ def steadiness_of(values: Sequence[Hashable]) -> float:
 
 
 def _words(name: str, former: Trait, now: Trait) -> str:
-    return f"{name} changed from {former.value} to {now.value}" if now.shown else f"{name} changed"
+    if not now.shown:
+        return f"{name} changed"
+    if former.names != now.names:
+        return f"{name} changed from {former.names} to {now.names}"
+    return f"{name} changed from {former.value} to {now.value}"
 
 
 def traits_of(record: Record) -> Mapping[str, Trait]:
@@ -137,5 +143,6 @@ def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
     run = record.summary
     if run.state == "COMPLETED":
         for what, names in (("inputs", run.reads), ("outputs", run.writes)):
-            value = ", ".join(name.name for name in sorted(names)) or "nothing"
-            yield f"its {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False)
+            value = ", ".join(f"{name.namespace}:{name.name}" for name in sorted(names)) or "nothing"
+            bare = ", ".join(name.name for name in sorted(names)) or "nothing"
+            yield f"its {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False, names=bare)

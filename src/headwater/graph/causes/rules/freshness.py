@@ -40,7 +40,7 @@ def _silent(visit: Visit, history: History, run: RunSummary, at_us: int, *, is_o
     yield Finding(
         "silent-stream",
         _SILENT,
-        f"{run.job.name} is running and had reported nothing for {span(silent_us)}",
+        f"{visit.called(run.job)} is running and had reported nothing for {span(silent_us)}",
         run.job,
         visit,
         last_us,
@@ -70,7 +70,8 @@ def _passed_over(
 ) -> Iterator[Finding]:
     newest = last_ended(run for run in runs if run.has_completed_by(feed.at_us) and run.end_us > (used.ended_us or 0))
     if newest is not None and feed.versions and any(writer.by == "version" for writer in feed.writers):
-        words = f"{feed.dataset.name}: the run read an old version, as {newest.job.name} had written a newer one before"
+        newer = f"as {visit.called(newest.job)} had written a newer one before"
+        words = f"{visit.called(feed.dataset)}: the run read an old version, {newer}"
         shown_by = (history.record(newest.run_id).last,)
         yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.end_us, (newest, used), shown_by)
 
@@ -86,7 +87,8 @@ def _unfinished(
     if len(before) >= _FEWEST_READS and 2 * sum(before) > len(before):
         return
     still = "never ended" if first.ended_us is None else f"ended {span(first.ended_us - feed.at_us)} later"
-    words = f"{feed.dataset.name}: read while a newer run of {first.job.name} was under way, which {still}"
+    newer = f"a newer run of {visit.called(first.job)} was under way, which {still}"
+    words = f"{visit.called(feed.dataset)}: read while {newer}"
     record, was_before = history.record(first.run_id), any(before[:1])
     shown_by = (record.first, None if first.ended_us is None else record.last)
     weight = _UNFINISHED * (WAS_BEFORE if was_before else 1)

@@ -58,11 +58,11 @@ def _was_written(history: History, name: DatasetId, after_us: int, until_us: int
 def _finding(
     visit: Visit, name: DatasetId, state: LifecycleState, at_us: int, event: EventRef, *, is_of_feed: bool
 ) -> Finding:
-    by = "" if is_of_feed else f" by {visit.run.job.name}"
+    by = "" if is_of_feed else f" by {visit.called(visit.run.job)}"
     return Finding(
         "lifecycle-change",
         _WEIGHTS[state],
-        f"{name.name} was {_DONE[state]}{by}, and not written since",
+        f"{visit.called(name)} was {_DONE[state]}{by}, and not written since",
         name,
         visit,
         at_us,

@@ -45,7 +45,7 @@ def _missing_parts(visit: Visit, history: History, job: JobId, parent: RunSummar
     return Finding(
         "missing-run",
         _LATE,
-        f"{job.name} should have run as part of {parent.job.name}, a run of which had failed",
+        f"{visit.called(job)} should have run as part of {visit.called(parent.job)}, a run of which had failed",
         job,
         visit,
         parent.end_us,
@@ -77,7 +77,7 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
     yield Finding(
         "missing-run",
         _NEVER_RAN,
-        f"{job.name} writes {feed.dataset.name} and had completed no run when it was read",
+        f"{visit.called(job)} writes {visit.called(feed.dataset)} and had completed no run when it was read",
         job,
         visit,
         feed.at_us,
@@ -101,7 +101,7 @@ def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     yield Finding(
         "missing-run",
         _LATE * late.share * (WAS_BEFORE if late.was_before else 1),
-        f"{last.job.name} usually ends a run every {span(late.usual_us)}, and its last one {_age(late, feed)}",
+        f"{visit.called(last.job)} usually ends a run every {span(late.usual_us)}, {_age(visit, late, feed)}",
         last.job,
         visit,
         last.end_us + round(late.usual_us),
@@ -112,8 +112,8 @@ def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     )
 
 
-def _age(late: Lateness, feed: Feed | None) -> str:
+def _age(visit: Visit, late: Lateness, feed: Feed | None) -> str:
     if feed is None:
-        return f"is {span(late.age_us)} old"
+        return f"and its last one is {span(late.age_us)} old"
     again = ", and had been read before" if late.is_read_again else ""
-    return f"was {span(late.age_us)} old when {feed.dataset.name} was read{again}"
+    return f"and its last one was {span(late.age_us)} old when {visit.called(feed.dataset)} was read{again}"

@@ -33,7 +33,7 @@ def new_writers(visit: Visit, history: History) -> Iterator[Finding]:
         yield Finding(
             "new-writer",
             _NEW * (_SOMETIMES if new else 1),
-            f"{name.name}: {run.job.name} wrote it, and had not written it before",
+            f"{visit.called(name)}: {visit.called(run.job)} wrote it, and had not written it before",
             name,
             visit,
             run.started_us,

@@ -80,11 +80,11 @@ def _failed(
     is_own = reporter is visit.record
     first_us = min((each.at_us for each in meanwhile), default=visit.run.started_us)
     names = listed(sorted({_named(check) for check in failed}))
-    by = "" if is_own else f", found by {reporter.summary.job.name}"
+    by = "" if is_own else f", found by {visit.called(reporter.summary.job)}"
     yield Finding(
         "failed-check",
         max(_weight(visit, name, check, failed_before) for check in failed),
-        f"{name.name}: {names} failed{', as before' if was_before else ''}{by}",
+        f"{visit.called(name)}: {names} failed{', as before' if was_before else ''}{by}",
         name,
         visit,
         first_us if is_own else reporter.summary.last_us,
@@ -118,7 +118,7 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
         yield Finding(
             "failed-check",
             (_WARNING if warns else _ERROR) * (WAS_BEFORE if was_before else 1),
-            f"{visit.run.job.name}: {listed(names)} failed{', as before' if was_before else ''}",
+            f"{visit.called(visit.run.job)}: {listed(names)} failed{', as before' if was_before else ''}",
             visit.run.job,
             visit,
             visit.run.started_us,

@@ -32,7 +32,7 @@ def reruns(visit: Visit, history: History) -> Iterator[Finding]:
     yield Finding(
         "rerun",
         _RERUN * (_SOMETIMES if any(went_back[1:]) else 1) * share_left(visit, history),
-        f"{run.job.name} ran again for {nominal}, which earlier runs had already passed",
+        f"{visit.called(run.job)} ran again for {nominal}, which earlier runs had already passed",
         run.job,
         visit,
         run.started_us,

@@ -31,7 +31,7 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
     yield Finding(
         "failed-run",
         _weight(visit, is_followed=is_followed) * share_left(visit, history),
-        f"a run of {run.job.name} {what}{then}{why}",
+        f"a run of {visit.called(run.job)} {what}{then}{why}",
         run.job,
         visit,
         run.end_us,

@@ -110,7 +110,7 @@ def _changed(
     yield Finding(
         "schema-change",
         _weight(visit, name, changes) * share,
-        f"{name.name}: {_words(changes)}{_aside(visit, name, changes)}",
+        f"{visit.called(name)}: {_words(changes)}{_aside(visit, name, changes)}",
         name,
         visit,
         at_us,
@@ -137,7 +137,7 @@ def _declared(visit: Visit, name: DatasetId, news: DeclaredSchemaChange, *, is_o
     return Finding(
         "schema-change",
         _weight(visit, name, news.changes),
-        f"{name.name}: {_words(news.changes)}{version}{_aside(visit, name, news.changes)}",
+        f"{visit.called(name)}: {_words(news.changes)}{version}{_aside(visit, name, news.changes)}",
         name,
         visit,
         news.at_us,

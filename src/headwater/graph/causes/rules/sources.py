@@ -61,7 +61,7 @@ def _finding(visit: Visit, name: DatasetId, changed: list[tuple[str, _Turn]]) ->
         yield Finding(
             "code-change",
             _CHANGED * steadiness * visit.share_of(turn.run, is_far=turn.is_far),
-            f"{name.name}: {visit.run.job.name} takes {columns} from other columns than before",
+            f"{visit.called(name)}: {visit.called(visit.run.job)} takes {columns} from other columns than before",
             name,
             visit,
             turn.run.summary.started_us,

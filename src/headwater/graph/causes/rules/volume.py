@@ -86,14 +86,14 @@ def _finding(visit: Visit, history: History, counts: _Counts, found: Judged) -> 
     return Finding(
         "volume-jump",
         _weight(counts.rows, found.jump.ratio) * share_left(visit, history) * visit.share_of(first, is_far=False),
-        _words(counts, found, is_retry=_follows_failure(visit, history)),
+        _words(visit, counts, found, is_retry=_follows_failure(visit, history)),
         counts.name,
         visit,
         first.summary.started_us,
         tuple(dict.fromkeys(each.summary.run_id for each in (first, visit.record, *compared))),
         (counts.event,),
         was_before=not visit.is_news(first),
-        what=f"{visit.run.job.name} {counts.direction} {more}{' by weeks' if found.by == 'drift' else ''}",
+        what=f"{visit.run.job.node_id} {counts.direction} {more}{' by weeks' if found.by == 'drift' else ''}",
         rows=RowFigures(counts.rows, found.jump.usual, found.jump.z),
     )
 
@@ -121,10 +121,10 @@ def _follows_failure(visit: Visit, history: History) -> bool:
     return last is not None and last.has_failed
 
 
-def _words(counts: _Counts, found: Judged, *, is_retry: bool) -> str:
+def _words(visit: Visit, counts: _Counts, found: Judged, *, is_retry: bool) -> str:
     verb = "wrote" if counts.direction == "output" else "read"
     after = " after a run that failed" if is_retry else ""
-    return f"{counts.name.name}: {verb} {so_many(counts.rows, 'row')}{after}; {_usual(counts, found, verb)}"
+    return f"{visit.called(counts.name)}: {verb} {so_many(counts.rows, 'row')}{after}; {_usual(counts, found, verb)}"
 
 
 def _usual(counts: _Counts, found: Judged, verb: str) -> str:
