@@ -1,6 +1,7 @@
 """Root causes upstream of a stream: it goes on while others read what it has written so far."""
 
 from collections.abc import Iterator
+from cProfile import Profile
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from starlette.testclient import TestClient
 
 from tests.component.service.test_service_root_cause import ask, found
 from tests.support.app import Body, dataset, event, facet, post, served
-from tests.support.days import COLUMNS, at, run, written
+from tests.support.days import COLUMNS, at, read, run, written
+from tests.support.hours import at_hour, ran
 
 STREAM = {"jobType": facet(processingType="STREAMING", integration="TEST")}
 
@@ -81,3 +83,37 @@ def test_a_check_before_the_first_read_of_a_stream_counts(client: TestClient) ->
     post(client, *run("count", 5, hour=3, inputs=[dataset("events")], outputs=[dataset("counted")]))
 
     assert found(ask(client, "dataset:lake:counted")) == [("failed-check", "events", 1)]
+
+
+def test_of_a_past_the_events_of_a_stream_are_parsed_once_and_the_first_ones_once_for_all_pasts(
+    client: TestClient,
+) -> None:
+    stream = {
+        **event()["job"],
+        "name": "fill",
+        "facets": {"jobType": facet(processingType="STREAMING", integration="TEST")},
+    }
+    events = [
+        event(eventType=kind, eventTime=at_hour(place / 60), run={"runId": "fill-1"}, job=stream,
+              inputs=[read("topic")], outputs=[written("raw", 1_000 + place)])
+        for place, kind in enumerate(["START", *["RUNNING"] * 299])
+    ]  # fmt: skip
+    events += [each for hour in range(4) for each in ran("report", hour + 0.5, [read("raw")], [written("mart")])]
+    for first in range(0, len(events), 100):
+        client.post("/api/v1/lineage/batch", json=events[first : first + 100])
+
+    parsed = [_parsed_by(client, at_hour(hour)) for hour in (3.2, 3.2, 2.2, 2.2)]
+
+    assert parsed[0] >= 100
+    assert parsed[1] == parsed[3] == 0
+    assert 0 < parsed[2] <= 50
+
+
+def _parsed_by(client: TestClient, as_of: str) -> int:
+    """How many events the answer to a question about a past takes to parse, besides those of the past itself."""
+    assert client.portal is not None
+    profile = Profile()
+    client.portal.call(profile.enable)
+    ask(client, asOf=as_of)
+    client.portal.call(profile.disable)
+    return sum(each.callcount for each in profile.getstats() if getattr(each.code, "co_name", "") == "parse_event")

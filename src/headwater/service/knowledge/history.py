@@ -401,10 +401,17 @@ class KnownHistory:
         assert summary is not None  # noqa: S101  only runs with events are asked for
         record = self._records.get(run_id)
         if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
-            record = record_of(summary, self._events(run_id), self._graph.shown, self._records.readings)
-            self._records.keep(record)
+            record = self._folded(summary)
         record = self._without_deleted(record)
         return record if record.summary == summary else replace(record, summary=summary)
+
+    def _folded(self, summary: RunSummary) -> Record:
+        """The run's record, from its events; of a run that went on since, as of its last event then."""
+        if not self._records.holds(summary.run_id):
+            return self._begun_then(summary, summary.last_us)
+        record = record_of(summary, self._events(summary.run_id), self._graph.shown, self._records.readings)
+        self._records.keep(record)
+        return record
 
     def _without_deleted(self, record: Record) -> Record:
         """The record without the inputs and outputs that do not count."""
@@ -444,10 +451,16 @@ class KnownHistory:
         return record
 
     def _events(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
-        for logged in self._logged(run_id, until_us):
-            event = as_today(logged.event_type, logged.raw)
-            if isinstance(event, RunEvent):
-                yield EventOfRun(mended(event), _ref(logged))
+        logged = self._logged(run_id, until_us)
+        is_long = len(logged) > _MOST_EVENTS
+        for each in logged:
+            known = self._records.events.get(each.log_index) if is_long else None
+            event = known or _event_of_run(each)
+            if event is None:
+                continue
+            if is_long and known is None:
+                self._records.events.keep(each.log_index, event)
+            yield event
 
     def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
         store = self._knowledge.store
@@ -473,6 +486,12 @@ def _begin(run: RunSummary) -> tuple[int, str]:
 def _failed(runs: Iterable[RunSummary], in_run: str) -> Iterator[RunSummary]:
     """The parts of a run, given newest first, that failed and were not retried successfully."""
     return not_superseded([run for run in runs if run.ended_us is not None], in_run)
+
+
+def _event_of_run(logged: LoggedEvent) -> EventOfRun | None:
+    """The event, with mended lineage; None if it is none of a run, or can no longer be read."""
+    event = as_today(logged.event_type, logged.raw)
+    return EventOfRun(mended(event), _ref(logged)) if isinstance(event, RunEvent) else None
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

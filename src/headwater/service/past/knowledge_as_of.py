@@ -77,8 +77,10 @@ class KnowledgeAsOf(Knowledge):
     @cached_property
     def run_records(self) -> RunRecords:
         """As in `Knowledge`; uses the current records of runs without events since."""
-        now = self._now
-        return RunRecordsAsOf(now.run_records, self._unchanged.is_record, lambda: now.graph.identities.changes)
+        now, same = self._now, self._unchanged
+        return RunRecordsAsOf(
+            now.run_records, same.is_record, same.has_same_names, lambda: now.graph.identities.changes
+        )
 
     async def read_nodes(self) -> None:
         """As in `Knowledge`; done once, on demand, as the records grow with the log."""

@@ -90,8 +90,14 @@ class Unchanged:
 
     def is_record(self, run_id: str) -> bool:
         """Whether a run has no later events, and its datasets the same shown names."""
-        run, shown, shown_now = self._run_without_later_events(run_id), self._cut.shown, self._now.graph.shown
-        return run is not None and all(shown(name) == shown_now(name) for _, name in run.observed)
+        return self._run_without_later_events(run_id) is not None and self.has_same_names(run_id)
+
+    def has_same_names(self, run_id: str) -> bool:
+        """Whether a run's datasets, also those that it names later, have the same shown names."""
+        run, shown, shown_now = self._now.graph.runs.get(run_id), self._cut.shown, self._now.graph.shown
+        if run is None or not self._cut.is_in_step:
+            return False
+        return all(shown(name) == shown_now(name) for _, name in run.observed)
 
     def _run_without_later_events(self, run_id: str) -> Run | None:
         """The run, if it has no later events."""
