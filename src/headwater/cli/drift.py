@@ -90,7 +90,7 @@ def _by(each: Answer) -> Line:
         rule = "" if subject["fitsRule"] is None else " fits" if subject["fitsRule"] else " breaks"
         rule = f",{rule} {subject['compatibility'] or 'its rule'}" if rule else ""
         return Line(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
-    return Line("declared" if job is None else f"reported by {job['name']}", style="dim")
+    return Line("declared" if job is None else f"reported by {job['namespace']}:{job['name']}", style="dim")
 
 
 def _change(change: Answer) -> Line:

@@ -62,13 +62,15 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
     guesses = [reached for reached in answer["reached"] if reached["id"] not in walked.hops and _is_guess(reached)]
     if guesses:
         console.print()
-        console.print("Also reads it, and no event reports which columns it uses:")
+        console.print("These may use it; no event reports which columns they use:")
         for reached in guesses:
             console.print(Line(f"  {_label(walked, reached)}").append(_note(reached)))
+    if breakages := _primary_breakages(answer["reached"]):
+        console.print()
+    for reached in breakages:
+        console.print(Line(f"{_label(walked, reached)} ").append(reached["reason"], style="dim"))
     console.print()
     console.print(Line(answer["summary"], style="bold"))
-    for reached in _primary_breakages(answer["reached"]):
-        console.print(Line(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
 
 
 def _primary_breakages(reached: Sequence[Answer]) -> list[Answer]:

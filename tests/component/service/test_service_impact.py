@@ -1016,3 +1016,29 @@ def test_a_column_may_be_renamed_back_although_a_job_still_uses_that_name(empty:
     answer = get(empty, f"/api/v1/impact?{urlencode(query)}")
 
     assert effects(answer) == {"out:id": "breaks", "out": "breaks", "job job": "breaks"}
+
+
+def test_of_two_datasets_with_one_name_the_reasons_have_the_namespaces(client: TestClient) -> None:
+    for number, namespace in enumerate(("lake-a", "lake-b")):
+        copied = {**dataset("copied", columnLineage=made_from("lake", "shared")), "namespace": namespace}
+        post(client, completed(f"copy-{number}", [dataset("shared")], [copied]))
+        used = dataset(f"used_{number}", columnLineage=made_from(namespace, "copied"))
+        post(client, completed(f"use-{number}", [{**dataset("copied"), "namespace": namespace}], [used]))
+
+    answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:shared:id&change=drop")
+
+    reasons = {each["name"]: each["reason"] for each in answer["reached"] if each["type"] == "DATASET_FIELD"}
+    assert reasons["copied"] == "takes its value from shared:id (identity): it fails once the column is gone"
+    assert reasons["used_0"] == "takes its value from lake-a:copied:id (identity), which is no longer produced"
+    assert reasons["used_1"] == "takes its value from lake-b:copied:id (identity), which is no longer produced"
+
+
+def made_from(namespace: str, name: str) -> Body:
+    kinds = [{"type": "DIRECT", "subtype": "IDENTITY"}]
+    source = {"namespace": namespace, "name": name, "field": "id", "transformations": kinds}
+    return facet(fields={"id": {"inputFields": [source]}})
+
+
+def completed(job: str, inputs: list[Body], outputs: list[Body]) -> Body:
+    about = {"run": {"runId": job}, "job": {"namespace": "etl", "name": job}}
+    return event(eventType="COMPLETE", inputs=inputs, outputs=outputs, **about)

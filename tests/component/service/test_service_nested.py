@@ -186,8 +186,9 @@ def test_the_commands_show_the_path_through_a_struct(tmp_path: Path) -> None:
         "        └── copies:addr.city  field_inside",
         "            └── board:city  identity  unknown",
         "",
+        "job zips takes its value from customers:addr.zip (identity): it fails once the column is gone",
+        "",
         "breaking: reaches 4 columns, 3 datasets and 3 jobs; 3 of these 10 break or get no more data",
-        "  job zips takes its value from customers:addr.zip (identity): it fails once the column is gone",
     ]
     assert trace.splitlines() == [
         "board:city",

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
-from headwater.graph.impact.places import Place
+from headwater.graph.impact.places import Place, tell_apart
 from headwater.graph.impact.reach import USES, Reach, Step, Use
 from headwater.graph.impact.uses import Since
 from headwater.model.names import DatasetId
@@ -122,6 +122,7 @@ def _last_step(place: Place, found: Reach, wide: Mapping[DatasetId, Step]) -> St
 
 def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Place, Verdict]]:
     """The verdict for each place reached; yields between steps, so that other work can run."""
+    tell_apart((proposal.of, *found.start, *found.places))
     onward = _StepsByOrigin(found)
     judged: dict[Place, Verdict] = {}
     queue = deque(found.start)
@@ -306,5 +307,5 @@ def _use(step: Step) -> str:
 def _display_name(place: Place, column: str | None = None) -> str:
     """The place's name, with another column of the same dataset if given."""
     if place.kind == "job":
-        return f"job {place.owner.name}"
-    return f"{place.owner.name}:{column or place.column}" if place.kind == "column" else place.owner.name
+        return f"job {place.called}"
+    return f"{place.called}:{column or place.column}" if place.kind == "column" else place.called

@@ -1,6 +1,7 @@
 """The places that a walk may reach, and the edges that start at them."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from headwater.graph.column_edges import WHOLE, NumberedColumns
@@ -13,12 +14,14 @@ Kind = Literal["column", "dataset", "job"]
 class Place:
     """A column, dataset or job in a walk: one object for each within a walk, compared by identity."""
 
-    __slots__ = ("column", "distance", "kind", "order", "owner")
+    __slots__ = ("called", "column", "distance", "kind", "order", "owner")
 
     def __init__(self, kind: Kind, owner: DatasetId | JobId, column: str = "") -> None:
         self.kind = kind
         self.owner = owner
         """The job or dataset; for a column its dataset."""
+        self.called = owner.name
+        """The owner's name for a sentence; with its namespace where another one that was reached has that name."""
         self.column = column
         self.order = (kind, *owner, column)
         self.distance = 0
@@ -33,6 +36,16 @@ class Place:
     def node_id(self) -> str:
         """The node id, as in the API."""
         return self.name.node_id
+
+
+def tell_apart(places: Iterable[Place]) -> None:
+    """Call places by namespace and name where several jobs, or several datasets, have one name."""
+    every = [*places]
+    owners = {(place.kind == "job", place.owner) for place in every}
+    count = Counter((is_job, owner.name) for is_job, owner in owners)
+    for place in every:
+        if count[place.kind == "job", place.owner.name] > 1:
+            place.called = f"{place.owner.namespace}:{place.owner.name}"
 
 
 class ReachedPlaces:
