@@ -700,7 +700,7 @@ def test_a_job_that_writes_a_dataset_beside_the_one_that_always_did_is_found(cli
 
     (finding,) = ask(client)["findings"]
 
-    assert finding["words"] == "stage: query-42 wrote it, and had not written it before"
+    assert finding["words"] == "stage: query-42 wrote it, and had not before; clean had"
     assert (finding["kind"], finding["score"], finding["runs"]) == ("new-writer", 0.6, ["query-42-5", "clean-5"])
     post(client, *run("load", 6), *run("clean", 6), *run("report", 6))
     assert found(ask(client)) == []  # the report had read it before

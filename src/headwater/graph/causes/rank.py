@@ -21,6 +21,7 @@ from headwater.graph.causes.rules.newcomers import new_writers
 from headwater.graph.causes.rules.quality import failed_checks
 from headwater.graph.causes.rules.reruns import reruns
 from headwater.graph.causes.rules.runs import failed_runs
+from headwater.graph.causes.rules.schedules import older_inputs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.sources import changed_sources
 from headwater.graph.causes.rules.volume import volume_jumps
@@ -42,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
     reruns,
     silent_streams,
     freshness_gaps,
+    older_inputs,
 )
 
 _EXPLAINS: Final = 0.35

@@ -11,4 +11,5 @@ sources     columns taken from other columns than before
 newcomers   jobs that write a dataset for the first time, beside others
 reruns      runs for a nominal time that was passed, such as backfills
 freshness   silent streams, old or unfinished inputs
+schedules   inputs that are older at each read than before
 """

@@ -5,11 +5,11 @@ from itertools import chain
 from typing import Final
 
 from headwater.graph.causes.finding import Finding, shown_by
-from headwater.graph.causes.history import History
+from headwater.graph.causes.history import History, writes_of
 from headwater.graph.causes.lateness import Lateness, lateness
 from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.visit import WAS_BEFORE, Feed, Visit
-from headwater.graph.causes.words import span
+from headwater.graph.causes.words import listed, span
 from headwater.model.names import JobId
 
 _NEVER_RAN: Final = 0.85
@@ -98,10 +98,11 @@ def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None
     late = lateness(visit, history, last, feed)
     if late is None:
         return
+    since = "" if feed is None else _since(visit, history, last, feed)
     yield Finding(
         "missing-run",
         _LATE * late.share * (WAS_BEFORE if late.was_before else 1),
-        f"{visit.called(last.job)} usually ends a run every {span(late.usual_us)}, {_age(visit, late, feed)}",
+        f"{visit.called(last.job)} usually ends a run every {span(late.usual_us)}, {_age(visit, late, feed)}{since}",
         last.job,
         visit,
         last.end_us + round(late.usual_us),
@@ -117,3 +118,19 @@ def _age(visit: Visit, late: Lateness, feed: Feed | None) -> str:
         return f"and its last one is {span(late.age_us)} old"
     again = ", and had been read before" if late.is_read_again else ""
     return f"and its last one was {span(late.age_us)} old when {visit.called(feed.dataset)} was read{again}"
+
+
+def _since(visit: Visit, history: History, last: RunSummary, feed: Feed) -> str:
+    """Who wrote it instead, and when the job's next run began, if one did after the read."""
+    instead = sorted({visit.called(job) for job in _instead(history, last, feed)})
+    then = next((run for run in history.begun_since(last.job, feed.at_us) if run != last), None)
+    said = [f"{listed(instead)} had written it since"] if instead else []
+    said += [] if then is None else [f"its next one began {span(then.started_us - feed.at_us)} later"]
+    return "".join(f"; {each}" for each in said)
+
+
+def _instead(history: History, last: RunSummary, feed: Feed) -> Iterator[JobId]:
+    """The other jobs that had written the dataset since that run when it was read."""
+    for run in writes_of(history, feed.dataset, feed.at_us):
+        if run.job != last.job and run.has_completed_by(feed.at_us) and run.end_us > last.end_us:
+            yield run.job

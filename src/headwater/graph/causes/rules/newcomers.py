@@ -30,10 +30,11 @@ def new_writers(visit: Visit, history: History) -> Iterator[Finding]:
         new = sum(_is_first(history, name, each) for each in before[:BASELINE] if each is not before[-1])
         if not before or new >= _OFTEN:
             continue
+        other = visit.called(before[0].job)
         yield Finding(
             "new-writer",
             _NEW * (_SOMETIMES if new else 1),
-            f"{visit.called(name)}: {visit.called(run.job)} wrote it, and had not written it before",
+            f"{visit.called(name)}: {visit.called(run.job)} wrote it, and had not before; {other} had",
             name,
             visit,
             run.started_us,

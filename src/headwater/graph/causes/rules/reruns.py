@@ -8,6 +8,7 @@ from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import Record
 from headwater.graph.causes.visit import Visit
+from headwater.graph.causes.words import span
 from headwater.model.times import time_at
 
 _RERUN: Final = 0.5
@@ -32,14 +33,27 @@ def reruns(visit: Visit, history: History) -> Iterator[Finding]:
     yield Finding(
         "rerun",
         _RERUN * (_SOMETIMES if any(went_back[1:]) else 1) * share_left(visit, history),
-        f"{visit.called(run.job)} ran again for {nominal}, which earlier runs had already passed",
+        f"{visit.called(run.job)} ran again for {nominal}, {_before(visit, in_order)}",
         run.job,
         visit,
         run.started_us,
         (run.run_id, in_order[1].summary.run_id),
         shown_by(visit.record.first),
-        what="rerun",
+        what="ran twice" if _twin(in_order) is not None else "rerun",
     )
+
+
+def _before(visit: Visit, in_order: Sequence[Record]) -> str:
+    twin = _twin(in_order)
+    if twin is None:
+        return "which earlier runs had already passed"
+    return f"for which it had run {span(visit.run.started_us - twin.summary.started_us)} before"
+
+
+def _twin(in_order: Sequence[Record]) -> Record | None:
+    """The run before this one, if it was for the same time."""
+    now, before = in_order[:2]
+    return before if before.nominal_us == now.nominal_us else None
 
 
 def _goes_back(record: Record, earlier: Sequence[Record]) -> bool:

@@ -1,0 +1,111 @@
+"""Root causes of incidents, as somebody on call meets them: each a story of days or hours."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, facet, get, served
+from tests.support.days import read, written
+from tests.support.hours import Events, at_hour, ran
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def batch(client: TestClient, events: Events) -> None:
+    for first in range(0, len(events), 200):
+        response = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
+        assert response.json()["summary"]["failed"] == 0, response.text
+
+
+def findings(client: TestClient, as_of: float, node_id: str = "dataset:lake:mart") -> list[Body]:
+    query = urlencode({"nodeId": node_id, "asOf": at_hour(as_of)})
+    answer: list[Body] = get(client, f"/api/v1/root-cause?{query}")["findings"]
+    return answer
+
+
+def words(client: TestClient, as_of: float) -> list[str]:
+    return [each["words"] for each in findings(client, as_of)]
+
+
+def test_of_a_partition_that_came_after_the_read_it_is_said_when_it_came(client: TestClient) -> None:
+    events: Events = []
+    for day in range(14):
+        events += ran("load", 24 * day + (4.5 if day == 13 else 1), [], [written("raw")], minutes=30)
+        events += ran("report", 24 * day + 3, [read("raw")], [written("mart")])
+    batch(client, events)
+
+    late = (
+        "load usually ends a run every 1 d, and its last one was 1.1 d old when raw was read, and had been read before"
+    )
+    assert words(client, 24 * 13 + 4) == [late]
+    assert words(client, 24 * 13 + 8) == [f"{late}; its next one began 1.5 h later"]
+
+
+def for_time(day: int) -> dict[str, Any]:
+    return {"nominalTime": facet(nominalStartTime=at_hour(24 * day))}
+
+
+def test_a_backfill_that_ran_twice_is_found_twice(client: TestClient) -> None:
+    events: Events = []
+    for day in range(14):
+        events += ran("load", 24 * day + 1, [], [written("raw")], run_facets=for_time(day))
+        events += ran("report", 24 * day + 3, [read("raw")], [written("mart")])
+    for hour in (24 * 12 + 10, 24 * 12 + 10.2):
+        events += ran("load", hour, [], [written("raw")], run_facets=for_time(5))
+    batch(client, events)
+
+    assert words(client, 24 * 13 + 4) == [
+        "load ran again for 2026-05-06T00:00:00Z, which earlier runs had already passed",
+        "load ran again for 2026-05-06T00:00:00Z, for which it had run 12 min before",
+    ]
+
+
+@pytest.mark.parametrize("days", [1, 4])
+def test_a_job_that_runs_after_its_reader_since_its_schedule_was_moved_is_found(client: TestClient, days: int) -> None:
+    events: Events = []
+    for day in range(15 + days):
+        events += ran("load", 24 * day + (2 if day >= 14 else 1), [], [written("raw")], minutes=20)
+        events += ran("report", 24 * day + 1.5, [read("raw")], [written("mart")])
+    batch(client, events)
+
+    (finding,) = findings(client, 24 * (14 + days) + 4)
+
+    assert (finding["kind"], finding["score"], finding["at"]) == ("freshness-gap", 0.275, "2026-05-15T01:30:00.000Z")
+    assert finding["words"] == (
+        f"raw: at the last {days + 1} reads, what load had written was 23.2 h old; "
+        f"at the {10 - days} before, 10 min at most"
+    )
+
+
+def test_a_weekend_without_new_data_is_no_moved_schedule(client: TestClient) -> None:
+    events: Events = []
+    for day in range(21):
+        if day % 7 not in (1, 2):
+            events += ran("load", 24 * day + 1, [], [written("raw")], minutes=20)
+        events += ran("report", 24 * day + 1.5, [read("raw")], [written("mart")])
+    batch(client, events)
+
+    assert [words(client, 24 * day + 2) for day in range(15, 21)] == [[]] * 6
+
+
+def test_a_job_that_another_has_replaced_is_missing_and_the_other_is_named(client: TestClient) -> None:
+    events: Events = []
+    for day in range(14):
+        is_new = day >= 12
+        events += ran("load_v2" if is_new else "load", 24 * day + 1, [], [written("raw")])
+        events += ran("report_v2" if is_new else "report", 24 * day + 3, [read("raw")], [written("mart")])
+    batch(client, events)
+
+    assert words(client, 24 * 12 + 4) == ["mart: report_v2 wrote it, and had not before; report had"]
+    assert words(client, 24 * 13 + 4) == [
+        "load usually ends a run every 1 d, and its last one was 2.1 d old when raw was read; "
+        "load_v2 had written it since"
+    ]
