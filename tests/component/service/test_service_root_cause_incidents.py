@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, facet, get, served
+from tests.support.app import Body, dataset, event, facet, get, served, without_run
 from tests.support.days import read, written
 from tests.support.hours import Events, at_hour, ran
 
@@ -109,3 +109,48 @@ def test_a_job_that_another_has_replaced_is_missing_and_the_other_is_named(clien
         "load usually ends a run every 1 d, and its last one was 2.1 d old when raw was read; "
         "load_v2 had written it since"
     ]
+
+
+def streamed(job: str, hour: float, source: str, target: str) -> Body:
+    kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+    about = {"run": {"runId": job}, "job": {"namespace": "etl", "name": job, "facets": kind}}
+    return event(
+        eventType="RUNNING", eventTime=at_hour(hour), inputs=[read(source)], outputs=[written(target)], **about
+    )
+
+
+def declared(name: str, hour: float, state: str) -> Body:
+    about = without_run(event(eventTime=at_hour(hour)))
+    del about["job"], about["inputs"], about["outputs"]
+    return {**about, "dataset": dataset(name, lifecycleStateChange=facet(lifecycleStateChange=state))}
+
+
+def with_a_topic(first: int, last: int) -> Events:
+    """Each hour a stream reads a topic and fills a table, which a report reads half an hour later."""
+    events: Events = []
+    for hour in range(first, last):
+        events += [streamed("fill", hour, "source", "topic"), streamed("enrich", hour + 0.1, "topic", "table")]
+        events += ran("report", hour + 0.5, [read("table")], [written("mart")])
+    return events
+
+
+@pytest.mark.parametrize("until", [13, 14])
+def test_a_topic_that_was_dropped_after_the_last_report_of_a_stream_is_found(client: TestClient, until: int) -> None:
+    batch(client, [*with_a_topic(0, until), declared("topic", 12.2, "DROP")])
+
+    (dropped,) = findings(client, 12.9)
+
+    assert (dropped["words"], dropped["at"]) == ("topic was dropped, and not written since", "2026-05-01T12:12:00.000Z")
+
+
+def test_a_topic_that_was_dropped_and_created_again_between_two_reads_is_found(client: TestClient) -> None:
+    batch(client, [*with_a_topic(0, 14), declared("topic", 11.7, "DROP"), declared("topic", 11.8, "CREATE")])
+
+    assert words(client, 12.9) == ["topic was created anew"]
+    assert words(client, 13.9) == []
+
+
+def test_a_topic_that_was_created_before_it_was_first_read_is_no_finding(client: TestClient) -> None:
+    batch(client, [declared("topic", 11.8, "CREATE"), *with_a_topic(12, 14)])
+
+    assert words(client, 12.9) == []

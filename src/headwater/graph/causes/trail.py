@@ -201,6 +201,8 @@ def _visit(history: History, here: _Next) -> Visit:
         record = history.record_then(run.run_id, at_us)
     else:
         record, at_us = history.record(run.run_id), read_at_us(history, run)
+        if path and _reads_on(history, run, news.until_us):
+            at_us = news.until_us
     columns = None if wanted is None else columns_above(history, wanted)
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
@@ -219,6 +221,12 @@ def _visit(history: History, here: _Next) -> Visit:
     if here.awaited_us is None or not is_due(visit, history):
         return visit
     return replace(visit, is_due=True, missed=tuple(_missed(history, feeds, here.awaited_us)))
+
+
+def _reads_on(history: History, run: RunSummary, until_us: int) -> bool:
+    """Whether a stream was running after its last event, when its reader read: it reads while it reports nothing."""
+    is_running = history.is_stream(run.job) and run.state == "RUNNING"
+    return is_running and run.last_us < until_us <= run.last_us + history.silence_us(run.job)
 
 
 def _missed(history: History, feeds: Iterable[Feed], until_us: int) -> Iterator[Feed]:

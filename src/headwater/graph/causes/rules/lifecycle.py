@@ -11,6 +11,7 @@ from headwater.model.facets.dataset import LifecycleState
 from headwater.model.names import DatasetId
 
 _WEIGHTS: Final[Mapping[LifecycleState, float]] = {"DROP": 0.85, "TRUNCATE": 0.8}
+_MADE_ANEW: Final = 0.6
 _DONE: Final[Mapping[LifecycleState, str]] = {"DROP": "dropped", "TRUNCATE": "truncated"}
 
 
@@ -22,7 +23,9 @@ def lifecycle_changes(visit: Visit, history: History) -> Iterator[Finding]:
     yield from _by_run(visit, history)
     for feed in visit.feeds:
         for state, at_us, event in history.declared_lifecycle_changes(feed.dataset):
-            if at_us <= feed.at_us and _is_news(visit, history, feed.dataset, state, at_us):
+            if at_us > feed.at_us:
+                continue
+            if _is_news(visit, history, feed.dataset, state, at_us) or _is_made_anew(visit, feed.dataset, state, at_us):
                 yield _finding(visit, feed.dataset, state, at_us, event, is_of_feed=True)
 
 
@@ -46,6 +49,12 @@ def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleSt
     return state != "DROP" or not history.has_only_changed_places(name, at_us)
 
 
+def _is_made_anew(visit: Visit, name: DatasetId, state: LifecycleState, at_us: int) -> bool:
+    """Whether a dataset was created that the job had read before: what was in it is gone, whoever has written since."""
+    read = (each.summary for each in (visit.record, *visit.earlier) if name in each.summary.reads)
+    return state == "CREATE" and visit.news.has(at_us) and any(run.started_us < at_us for run in read)
+
+
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
     """Whether a run wrote it since; one that also truncated it does not count."""
     since = [
@@ -59,10 +68,11 @@ def _finding(
     visit: Visit, name: DatasetId, state: LifecycleState, at_us: int, event: EventRef, *, is_of_feed: bool
 ) -> Finding:
     by = "" if is_of_feed else f" by {visit.called(visit.run.job)}"
+    what = f"was {_DONE[state]}{by}, and not written since" if state in _DONE else "was created anew"
     return Finding(
         "lifecycle-change",
-        _WEIGHTS[state],
-        f"{visit.called(name)} was {_DONE[state]}{by}, and not written since",
+        _WEIGHTS.get(state, _MADE_ANEW),
+        f"{visit.called(name)} {what}",
         name,
         visit,
         at_us,
