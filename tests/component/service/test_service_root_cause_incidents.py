@@ -154,3 +154,34 @@ def test_a_topic_that_was_created_before_it_was_first_read_is_no_finding(client:
     batch(client, [declared("topic", 11.8, "CREATE"), *with_a_topic(12, 14)])
 
     assert words(client, 12.9) == []
+
+
+def upgraded(day: int, *, is_new: bool) -> Events:
+    """A run by an older or newer version of a producer, which reports the same things otherwise, and some more."""
+    columns = {"id": "bigint", "tags": "array<string>"} if not is_new else {"tags": "ARRAY<STRING>", "id": "LONG"}
+    query = (
+        "SELECT id,\n  tags FROM Source WHERE kind = 'A';" if is_new else "select id, tags from source where kind = 'A'"
+    )
+    parameters = [{"key": "date", "value": str(day)}]
+    more = {"executionParameters": facet(parameters=parameters)} if is_new else {}
+    agent = facet(name="spark", version="3.5", openlineageAdapterVersion="1.40" if is_new else "1.20")
+    return ran(
+        "load",
+        24 * day + 1,
+        [read("source", columns=columns)],
+        [written("raw", 1_000, columns=columns)],
+        run_facets={"processing_engine": agent, **more},
+        job_facets={"sql": facet(query=query)},
+    )
+
+
+@pytest.mark.parametrize(("day", "scores"), [(8, [0.15]), (9, [0.2, 0.075]), (10, [0.075])])
+def test_an_upgrade_of_a_producer_changes_facets_and_not_the_data(
+    client: TestClient, day: int, scores: list[float]
+) -> None:
+    batch(client, [each for day in range(12) for each in upgraded(day, is_new=day >= 8)])
+
+    found = findings(client, 24 * day + 2, "dataset:lake:raw")
+
+    assert [each["score"] for each in found] == scores
+    assert found[-1]["words"] == "load: the engine's lineage agent changed from 1.20 to 1.40"

@@ -1,5 +1,6 @@
 """Other code, parameters, engine, inputs or outputs than in the job's earlier runs."""
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngin
 
 _ONE_BEFORE: Final = 0.8
 _SOMETIMES: Final = 0.5
+_QUOTED: Final = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)""")
 
 
 class Trait(NamedTuple):
@@ -50,6 +52,8 @@ def code_changes(visit: Visit, history: History) -> Iterator[Finding]:
         steadiness = steadiness_of([each.value for each in turn.former[:COMPARED]])
         if steadiness == 0:
             continue
+        if sum(_trait(known, name, each) is not None for each in visit.earlier) == 1 < len(visit.earlier):
+            steadiness *= _SOMETIMES  # it is reported only since the run before: perhaps it changes every time
         yield Finding(
             trait.kind,
             trait.weight * steadiness * visit.share_of(turn.run, is_far=turn.is_far),
@@ -111,7 +115,7 @@ def traits_of(record: Record) -> Mapping[str, Trait]:
 
 def _code(record: Record) -> Iterator[tuple[str, Trait]]:
     if sql := record.view(SqlFacet):
-        yield "the SQL text", Trait("code-change", 0.6, " ".join(sql[0].query.split()), sql[1])
+        yield "the SQL text", Trait("code-change", 0.6, _plain(sql[0].query), sql[1])
     if source := record.view(SourceCodeFacet):
         yield "the source code", Trait("code-change", 0.6, source[0].source_code, source[1])
     if location := record.view(SourceCodeLocationFacet):
@@ -120,6 +124,16 @@ def _code(record: Record) -> Iterator[tuple[str, Trait]]:
         for part, value in parts.items():
             if value is not None:
                 yield f"the {part} of the code", Trait("code-change", 0.6, value, event, shown=part != "URL")
+
+
+def _plain(query: str) -> str:
+    """The text without what another formatter changes: white space, case outside of quotes, a semicolon at the end.
+
+    >>> _plain("SELECT a,  'B c' FROM T;")
+    "select a, 'B c' from t"
+    """
+    parts = _QUOTED.split(" ".join(query.split()).removesuffix(";"))
+    return "".join(part if place % 2 else part.lower() for place, part in enumerate(parts))
 
 
 def _engine(record: Record) -> Iterator[tuple[str, Trait]]:
