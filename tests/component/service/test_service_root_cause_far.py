@@ -1,6 +1,7 @@
 """Root causes that lie far back: hundreds of runs ago, weeks ago, or in the same hours of earlier days."""
 
 from collections.abc import Iterator
+from cProfile import Profile
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -75,6 +76,21 @@ def test_what_changed_at_any_run_of_four_weeks_is_found_at_that_run(client: Test
     (finding,) = answer["findings"]
     assert finding["words"] == "load: the version of the code changed from a to b"
     assert (finding["score"], finding["runs"]) == (0.15, [f"load-{since}", f"load-{since - 1}", f"load-{HOURS}"])
+
+
+def test_of_hundreds_of_runs_few_are_read_to_find_the_one_that_changed(client: TestClient) -> None:
+    hours = range(HOURS - 28 * 24, HOURS + 1)
+    batch(client, [each for hour in hours for each in loaded(hour, rows=1_000, code="a" if hour < 300 else "b")])
+    profile = Profile()
+    assert client.portal is not None
+
+    client.portal.call(profile.enable)
+    findings = ask(client, "dataset:lake:raw", run=f"load-{HOURS}")["findings"]
+    client.portal.call(profile.disable)
+
+    read_runs = sum(each.callcount for each in profile.getstats() if getattr(each.code, "co_name", "") == "record_of")
+    assert findings[0]["runs"][0] == "load-300"
+    assert read_runs < 40
 
 
 def test_what_changed_before_the_last_four_weeks_or_came_back_is_no_finding(client: TestClient) -> None:
