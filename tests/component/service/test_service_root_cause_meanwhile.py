@@ -341,6 +341,19 @@ def test_of_very_many_runs_between_two_reads_only_the_newest_are_looked_at_which
     ]
 
 
+def test_where_only_the_newest_of_very_many_runs_were_examined_and_nothing_was_found_the_summary_has_it(
+    client: TestClient,
+) -> None:
+    loads = [ran("load", 1 + minute / 60, [], [written("raw")], minutes=0.5) for minute in range(60)]
+    reads = [ran("report", hour, [read("raw")], [written("mart")]) for hour in (1.01, 2.0)]
+    batch(client, [each for events in (*loads, *reads) for each in events])
+
+    assert ask(client)["summary"] == (
+        "nothing found in 26 runs of 2 jobs, up to 1 step upstream (of very many between two reads, only the newest); "
+        "26 of these had earlier runs to compare with"
+    )
+
+
 def test_with_many_inputs_the_limit_is_shared_among_them(client: TestClient) -> None:
     names = [f"raw-{place}" for place in range(10)]
     hours = range((DAYS - 2) * DAY + 6)

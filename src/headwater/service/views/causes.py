@@ -194,7 +194,13 @@ def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
     if ranked:
         return f"{ranked[0].finding.words} (of {len(ranked):,} found in {looked})"
     compared = sum(bool(visit.earlier) for visit in trail.visits)
-    return f"nothing found in {looked}; {compared:,} of these had earlier runs to compare with"
+    only = " (of very many between two reads, only the newest)" if _is_cut(trail) else ""
+    return f"nothing found in {looked}{only}; {compared:,} of these had earlier runs to compare with"
+
+
+def _is_cut(trail: Trail) -> bool:
+    """Whether more runs wrote an input between two reads than were examined."""
+    return any(feed.is_cut for visit in trail.visits for feed in visit.feeds)
 
 
 def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:
