@@ -185,3 +185,26 @@ def test_an_upgrade_of_a_producer_changes_facets_and_not_the_data(
 
     assert [each["score"] for each in found] == scores
     assert found[-1]["words"] == "load: the engine's lineage agent changed from 1.20 to 1.40"
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind", "finding_words"),
+    [
+        ({"rows": 0}, "volume-jump", "raw: wrote 0 rows; the 10 runs before wrote 1,000"),
+        ({"columns": {"id": "int"}}, "schema-change", "raw: lost amount"),
+    ],
+)
+def test_hours_of_an_outage_long_before_the_read_are_found_where_they_began(
+    client: TestClient, bad: dict[str, Any], kind: str, finding_words: str
+) -> None:
+    events: Events = []
+    for place in range(6 * 54):
+        hour = place / 6
+        facets: dict[str, Any] = bad if 36 <= hour < 41 else {}
+        events += ran("load", hour, [], [written("raw", **{"rows": 1_000, **facets})])
+    events += [each for day in (1, 2) for each in ran("report", 24 * day + 5.45, [read("raw")], [written("mart")])]
+    batch(client, events)
+
+    found = findings(client, 54)
+
+    assert (found[0]["kind"], found[0]["words"], found[0]["at"]) == (kind, finding_words, "2026-05-02T12:00:00.000Z")

@@ -316,7 +316,7 @@ def test_between_two_versions_that_were_read_all_runs_that_wrote_are_looked_at(c
     assert first(answer) == ("volume-jump", 0.85, "load-20")
 
 
-def test_of_very_many_runs_between_two_reads_only_the_newest_are_looked_at_which_is_reported(
+def test_of_very_many_runs_between_two_reads_that_did_alike_the_newest_are_looked_at_which_is_reported(
     client: TestClient,
 ) -> None:
     ends = [read("source")], [written("raw")]
@@ -332,7 +332,8 @@ def test_of_very_many_runs_between_two_reads_only_the_newest_are_looked_at_which
 
     raw = answer["lookedAt"][0]["inputs"][1]
     assert raw["words"] == (
-        "written by known runs; of those since the reader's previous run, only the newest are examined"
+        "written by known runs; of those since the reader's previous run, the newest are examined, and of the others a "
+        "sample"
     )
     assert [link["by"] for link in raw["writers"]] == ["time", *["meanwhile"] * 25]
     assert [(each["nodeId"], each["score"]) for each in answer["findings"]] == [
@@ -349,8 +350,8 @@ def test_where_only_the_newest_of_very_many_runs_were_examined_and_nothing_was_f
     batch(client, [each for events in (*loads, *reads) for each in events])
 
     assert ask(client)["summary"] == (
-        "nothing found in 26 runs of 2 jobs, up to 1 step upstream (of very many between two reads, only the newest); "
-        "26 of these had earlier runs to compare with"
+        "nothing found in 26 runs of 2 jobs, up to 1 step upstream (of very many between two reads, the newest and a "
+        "sample); 26 of these had earlier runs to compare with"
     )
 
 

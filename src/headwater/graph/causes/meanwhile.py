@@ -5,19 +5,24 @@ may be in the data although later runs succeeded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import may_be_retry
 from headwater.graph.causes.history import History, writes_of
-from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary, last_ended
+from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary, last_ended
 from headwater.graph.causes.rhythm import ends_us, usual_us
+from headwater.graph.causes.row_counts import are_alike
 from headwater.graph.causes.visit import Visit, Window
+from headwater.graph.drift import column_changes
 from headwater.model.names import DatasetId, JobId
 
 MOST: Final = 24
 """Runs of a job between two reads that are examined: the newest, failed and successful ones counted separately. An
 hourly job has as many in a day."""
+_SAMPLES: Final = 24
+"""Of the runs before these, so many are compared with each other."""
+_MOST_TURNS: Final = 8
 _RETRIED_WITHIN: Final = 0.5
 """In usual intervals: a run that began so soon after a failed one is a retry."""
 
@@ -39,7 +44,8 @@ def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window,
     seen = {*known}
     failed = [*islice(_failed(history, job, when, seen), MOST + 1)]
     done = [*islice(_done(history, job, name, when, seen), MOST + 1)]
-    runs = (*_not_retried(history, failed[:MOST]), *done[:MOST])
+    older = islice(_turned(history, job, name, when, done[:MOST]), _MOST_TURNS) if len(done) > MOST else ()
+    runs = (*_not_retried(history, failed[:MOST]), *done[:MOST], *older)
     return Meanwhile(runs, is_cut=len(failed) > MOST or len(done) > MOST)
 
 
@@ -47,6 +53,51 @@ def _done(history: History, job: JobId, name: DatasetId, when: Window, known: se
     for run in history.ended_in(job, when.after_us, when.until_us, has_failed=False):
         if name in run.writes and run.run_id not in known:
             yield run
+
+
+def _turned(
+    history: History, job: JobId, name: DatasetId, when: Window, newest: Sequence[RunSummary]
+) -> Iterator[RunSummary]:
+    """Of the runs before the newest, those since which rows, columns or failed checks differ, newest first.
+
+    A sample is compared, and where two neighbours differ, a search by halves leads to the run.
+    """
+    begun_us = min(run.started_us for run in newest)
+    ids = history.begun_between(job, when.after_us, begun_us - 1)
+    places = sorted({round(each * (len(ids) - 1) / (_SAMPLES - 1)) for each in range(_SAMPLES)}) if ids else []
+    sample = [(place, run) for place in places if (run := _written(history, ids[place], name)) is not None]
+    for (near, newer), (far, older) in pairwise(sample):
+        if not _are_alike(newer, older, name):
+            yield _first_alike(history, ids[near:far], newer, name).summary
+
+
+def _first_alike(history: History, ids: Sequence[str], newest: Record, name: DatasetId) -> Record:
+    """The oldest of these runs that is still like the newest, passed newest first, by halves."""
+    near, far, first = 0, len(ids), newest
+    while far - near > 1:
+        middle = (near + far) // 2
+        record = _written(history, ids[middle], name)
+        if record is not None and _are_alike(newest, record, name):
+            near, first = middle, record
+        else:
+            far = middle
+    return first
+
+
+def _written(history: History, run_id: str, name: DatasetId) -> Record | None:
+    run = history.summary(run_id)
+    return history.record(run_id) if run is not None and run.state == "COMPLETED" and name in run.writes else None
+
+
+def _are_alike(one: Record, other: Record, name: DatasetId) -> bool:
+    """Whether two runs report alike rows, and the same columns and failed checks, of what they wrote."""
+    ends = [each.ends.get(("output", name), NOTHING_REPORTED) for each in (one, other)]
+    rows = [end.rows[0] for end in ends if end.rows is not None]
+    columns = [end.columns[0] for end in ends if end.columns is not None]
+    failed = [{each.assertion.check for each in end.checks if not each.assertion.success} for end in ends]
+    has_alike_rows = len(rows) < len(ends) or are_alike(rows[0], rows[1])
+    has_same_columns = len(columns) < len(ends) or not [*column_changes(columns[0], columns[1])]
+    return has_alike_rows and has_same_columns and failed[0] == failed[1]
 
 
 def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iterator[RunSummary]:

@@ -67,13 +67,13 @@ def judged(rows: int, runs: Sequence[int], days: Sequence[int], weeks: Sequence[
     """
     if _is_pattern(weeks, runs):
         return _judged(rows, weeks, "weeks")
-    is_as_last_week = bool(weeks) and _are_alike(rows, weeks[0])
+    is_as_last_week = bool(weeks) and are_alike(rows, weeks[0])
     if weeks and not is_as_last_week and _is_pattern(days, runs):
         return _judged(rows, days, "days")
-    is_usual_then = is_as_last_week or (bool(days) and _are_alike(rows, days[0]))
+    is_usual_then = is_as_last_week or (bool(days) and are_alike(rows, days[0]))
     if not is_usual_then and not _is_little_by_little([rows, *runs]) and (found := _judged(rows, runs, "runs")):
         return found
-    has_drifted = bool(runs) and _are_alike(rows, median(runs[:_LATEST])) and _has_drifted(rows, weeks)
+    has_drifted = bool(runs) and are_alike(rows, median(runs[:_LATEST])) and _has_drifted(rows, weeks)
     return Judged(Jump(weeks[-1], _ratio(rows, weeks[-1]), None), "drift", weeks) if has_drifted else None
 
 
@@ -91,7 +91,12 @@ def _ratio(rows: float, usual: float) -> float:
     return rows / usual if usual else math.inf
 
 
-def _are_alike(rows: float, others: float) -> bool:
+def are_alike(rows: float, others: float) -> bool:
+    """Whether they differ by less than a jump.
+
+    >>> are_alike(1_000, 1_400), are_alike(1_000, 10), are_alike(0, 0)
+    (True, False, True)
+    """
     return rows == others or (others > 0 and 1 / _RATIO < rows / others < _RATIO)
 
 
@@ -100,8 +105,8 @@ def _is_pattern(then: Sequence[int], runs: Sequence[int]) -> bool:
     if len(then) < _FEWEST:
         return False
     usual = median(then)
-    as_then = sum(_are_alike(each, usual) for each in runs)
-    return all(_are_alike(each, usual) for each in then) and as_then < _MOST * len(runs)
+    as_then = sum(are_alike(each, usual) for each in runs)
+    return all(are_alike(each, usual) for each in then) and as_then < _MOST * len(runs)
 
 
 def _is_little_by_little(counts: Sequence[int]) -> bool:
@@ -113,7 +118,7 @@ def _is_little_by_little(counts: Sequence[int]) -> bool:
 
 
 def _has_drifted(rows: int, weeks: Sequence[int]) -> bool:
-    if len(weeks) < _FEWEST or _are_alike(rows, weeks[-1]):
+    if len(weeks) < _FEWEST or are_alike(rows, weeks[-1]):
         return False
     way = [rows, *weeks] if rows < weeks[-1] else [-rows, *(-each for each in weeks)]
     return all(now <= before + (_BACK - 1) * abs(before) for now, before in pairwise(way))

@@ -194,7 +194,7 @@ def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
     if ranked:
         return f"{ranked[0].finding.words} (of {len(ranked):,} found in {looked})"
     compared = sum(bool(visit.earlier) for visit in trail.visits)
-    only = " (of very many between two reads, only the newest)" if _is_cut(trail) else ""
+    only = " (of very many between two reads, the newest and a sample)" if _is_cut(trail) else ""
     return f"nothing found in {looked}{only}; {compared:,} of these had earlier runs to compare with"
 
 
@@ -258,7 +258,8 @@ def _words(feed: Feed) -> str:
     if feed.versions and all(writer.by != "version" for writer in feed.writers):
         return "no run reports having written the version that was read"
     if feed.is_cut:
-        return "written by known runs; of those since the reader's previous run, only the newest are examined"
+        examined = "the newest are examined, and of the others a sample"
+        return f"written by known runs; of those since the reader's previous run, {examined}"
     return "written by known runs"
 
 
