@@ -124,9 +124,9 @@ def days(rows: dict[int, int], sundays: int = 100, others: int = 1_000, count: i
     ("rows", "expected"),
     [
         ({}, None),
-        ({30: 12}, "raw: wrote 12 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
-        ({30: 1_000}, "raw: wrote 1,000 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
-        ({30: 12, 23: 1_000}, "raw: wrote 12 rows; the 10 runs before wrote 1,000 to 1,004"),
+        ({30: 12}, "raw: load wrote 12 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
+        ({30: 1_000}, "raw: load wrote 1,000 rows; at the same time of the 4 weeks before, it wrote 101 to 104"),
+        ({30: 12, 23: 1_000}, "raw: load wrote 12 rows; its 10 runs before wrote 1,000 to 1,004"),
     ],
 )
 def test_a_sunday_is_compared_with_sundays(client: TestClient, rows: dict[int, int], expected: str | None) -> None:
@@ -144,7 +144,7 @@ def test_a_weekday_is_compared_with_the_days_before_which_are_called_usual_witho
 
     (finding,) = ask(client, "dataset:lake:raw", run="load-696")["findings"]
 
-    assert finding["words"] == "raw: wrote 16 rows; 9 of the 10 runs before wrote 1,000 to 1,004"
+    assert finding["words"] == "raw: load wrote 16 rows; 9 of its 10 runs before wrote 1,000 to 1,004"
 
 
 def test_the_second_small_sunday_is_no_finding(client: TestClient) -> None:
@@ -156,12 +156,12 @@ def test_the_second_small_sunday_is_no_finding(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("hour", "rows", "expected"),
     [
-        (9, 0, "raw: wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
+        (9, 0, "raw: load wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
         (9, 1_000, None),
-        (14, 0, "raw: wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
+        (14, 0, "raw: load wrote 0 rows; at the same time of the 4 days before, it wrote 1,000"),
         (14, 1_000, None),
         (5, 0, None),
-        (5, 1_000, "raw: wrote 1,000 rows; at the same time of the 4 days before, it wrote 0"),
+        (5, 1_000, "raw: load wrote 1,000 rows; at the same time of the 4 days before, it wrote 0"),
     ],
 )
 def test_an_hour_of_the_day_is_compared_with_the_same_of_other_days(
@@ -179,9 +179,9 @@ def test_an_hour_of_the_day_is_compared_with_the_same_of_other_days(
 @pytest.mark.parametrize(
     ("factor", "expected"),
     [
-        (0.98, "raw: wrote 545 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 628, 723, 833 and 960"),
-        (1.08, "raw: wrote 10,062 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 5,871, 3,425, 1,999 and "
-         "1,166"),
+        (0.98, "raw: load wrote 545 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 628, 723, 833 and 960"),
+        (1.08, "raw: load wrote 10,062 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 5,871, 3,425, 1,999 "
+         "and 1,166"),
         (0.99, None),
     ],
 )  # fmt: skip
@@ -203,7 +203,7 @@ def test_rows_that_were_lost_more_than_ten_runs_ago_are_found_at_the_week_in_whi
     (finding,) = ask(client, "dataset:lake:raw", run="load-720")["findings"]
 
     assert finding["words"] == (
-        "raw: wrote 300 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 303, 301, 1,004 and 1,002"
+        "raw: load wrote 300 rows; at the same time 1, 2, 3 and 4 weeks before, it wrote 303, 301, 1,004 and 1,002"
     )
     assert (finding["at"], finding["rows"]) == (
         "2026-05-17T00:00:00.000Z",

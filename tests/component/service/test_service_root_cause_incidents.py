@@ -190,7 +190,7 @@ def test_an_upgrade_of_a_producer_changes_facets_and_not_the_data(
 @pytest.mark.parametrize(
     ("bad", "kind", "finding_words"),
     [
-        ({"rows": 0}, "volume-jump", "raw: wrote 0 rows; the 10 runs before wrote 1,000"),
+        ({"rows": 0}, "volume-jump", "raw: load wrote 0 rows; its 10 runs before wrote 1,000"),
         ({"columns": {"id": "int"}}, "schema-change", "raw: lost amount"),
     ],
 )
@@ -208,3 +208,19 @@ def test_hours_of_an_outage_long_before_the_read_are_found_where_they_began(
     found = findings(client, 54)
 
     assert (found[0]["kind"], found[0]["words"], found[0]["at"]) == (kind, finding_words, "2026-05-02T12:00:00.000Z")
+
+
+@pytest.mark.parametrize(("day", "score"), [(10, 0.6), (11, 0.3), (24, 0.15)])
+def test_a_job_that_reads_from_another_cluster_is_found_on_later_days_too(
+    client: TestClient, day: int, score: float
+) -> None:
+    events: Events = []
+    for each in range(25):
+        cluster = "kafka://old:9092" if each < 10 else "kafka://new:9092"
+        events += ran("ingest", 24 * each, [{**read("orders"), "namespace": cluster}], [written("raw")])
+    batch(client, events)
+
+    (finding,) = findings(client, 24 * day + 1, "dataset:lake:raw")
+
+    assert (finding["score"], finding["at"]) == (score, "2026-05-11T00:00:00.000Z")
+    assert finding["words"] == ("ingest: its inputs changed from kafka://old:9092:orders to kafka://new:9092:orders")

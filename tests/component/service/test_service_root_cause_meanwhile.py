@@ -180,7 +180,7 @@ def test_a_jump_in_rows_of_several_runs_is_one_finding_at_the_first(client: Test
     (finding,) = ask(client)["findings"]
 
     assert finding["runs"][:3] == [f"load-{BAD + hour}" for hour in range(3)]
-    assert finding["words"].startswith(f"raw: wrote {100 + BAD % 7} rows; ")
+    assert finding["words"].startswith(f"raw: load wrote {100 + BAD % 7} rows; ")
     assert finding["words"].endswith("; 2 later runs did likewise")
 
 
@@ -242,7 +242,7 @@ def test_a_retry_that_wrote_too_few_rows_is_called_one(client: TestClient) -> No
     (finding,) = ask(client)["findings"]
 
     assert finding["words"].startswith(
-        f"raw: wrote {500 + BAD % 7} rows after a run that failed; the 10 runs before wrote 1,000 to 1,006"
+        f"raw: load wrote {500 + BAD % 7} rows after a run that failed; its 10 runs before wrote 1,000 to 1,006"
     )
 
 

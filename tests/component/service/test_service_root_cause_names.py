@@ -37,8 +37,8 @@ def test_of_two_datasets_and_jobs_with_one_name_the_namespace_is_named(client: T
         post(client, *run("report", day, inputs=both))
 
     assert sorted(words(client, run="report-4")) == [
-        "lake-dev:raw: wrote 12 rows; the 3 runs before wrote 1,000",
-        "lake:raw: wrote 12 rows; the 3 runs before wrote 1,000",
+        "lake-dev:raw: etl-dev:load wrote 12 rows; its 3 runs before wrote 1,000",
+        "lake:raw: etl:load wrote 12 rows; its 3 runs before wrote 1,000",
     ]
 
 

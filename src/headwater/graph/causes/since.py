@@ -41,7 +41,7 @@ class Reading(NamedTuple, Generic[ValueT]):
         return ((record, value) for record in records if (value := self.value_of(record)) is not None)
 
 
-def last_turn(visit: Visit, older: OlderRuns | None, reading: Reading[ValueT], value: ValueT) -> Turn[ValueT] | None:
+def last_turn(visit: Visit, older: OlderRuns, reading: Reading[ValueT], value: ValueT) -> Turn[ValueT] | None:
     """The newest of the visited run and those it is compared with whose value differs from the run before it.
 
     If none of the ten differs, the older ones are searched. None: no run's value differs, or the current value, after
@@ -50,7 +50,7 @@ def last_turn(visit: Visit, older: OlderRuns | None, reading: Reading[ValueT], v
     now, earlier = (visit.record, value), [*reading.of(visit.earlier)]
     index = next((index for index, (_, each) in enumerate(earlier) if not reading.are_same(value, each)), None)
     if index is None:
-        return None if older is None or not earlier else _far_turn(now, earlier, older, reading)
+        return _far_turn(now, earlier, older, reading) if earlier else None
     if reading.are_alike(value, earlier[index][1]):
         return None
     former = [each for _, each in earlier[index:]]

@@ -22,8 +22,7 @@ _QUOTED: Final = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)""")
 class Trait(NamedTuple):
     """Something about how a run worked.
 
-    `shown`: its value may be displayed; others may be private. `lasts`: it may be the cause also for some runs after it
-    changed.
+    `shown`: its value may be displayed; others may be private.
     """
 
     kind: Kind
@@ -31,7 +30,6 @@ class Trait(NamedTuple):
     value: str
     event: EventRef | None
     shown: bool = False
-    lasts: bool = True
     names: str = ""
     """The value with bare names."""
 
@@ -46,8 +44,8 @@ def code_changes(visit: Visit, history: History) -> Iterator[Finding]:
     known: dict[str, Mapping[str, Trait]] = {}
     for name, trait in traits_of(visit.record).items():
         reading = Reading(partial(_trait, known, name), _have_one_value, _have_one_value)
-        turn = last_turn(visit, older if trait.lasts else None, reading, trait)
-        if turn is None or (turn.run is not visit.record and not trait.lasts):
+        turn = last_turn(visit, older, reading, trait)
+        if turn is None:
             continue
         steadiness = steadiness_of([each.value for each in turn.former[:COMPARED]])
         if steadiness == 0:
@@ -159,4 +157,4 @@ def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
         for what, names in (("inputs", run.reads), ("outputs", run.writes)):
             value = ", ".join(f"{name.namespace}:{name.name}" for name in sorted(names)) or "nothing"
             bare = ", ".join(name.name for name in sorted(names)) or "nothing"
-            yield f"its {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False, names=bare)
+            yield f"its {what}", Trait("code-change", 0.6, value, record.last, shown=True, names=bare)

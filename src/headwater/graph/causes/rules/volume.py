@@ -124,7 +124,8 @@ def _follows_failure(visit: Visit, history: History) -> bool:
 def _words(visit: Visit, counts: _Counts, found: Judged, *, is_retry: bool) -> str:
     verb = "wrote" if counts.direction == "output" else "read"
     after = " after a run that failed" if is_retry else ""
-    return f"{visit.called(counts.name)}: {verb} {so_many(counts.rows, 'row')}{after}; {_usual(counts, found, verb)}"
+    did = f"{visit.called(visit.run.job)} {verb} {so_many(counts.rows, 'row')}{after}"
+    return f"{visit.called(counts.name)}: {did}; {_usual(counts, found, verb)}"
 
 
 def _usual(counts: _Counts, found: Judged, verb: str) -> str:
@@ -135,7 +136,7 @@ def _usual(counts: _Counts, found: Judged, verb: str) -> str:
     usual, many = usual_among(found.compared), len(found.compared)
     of_all = "" if len(usual) == many else f"{len(usual)} of "
     if found.by == "runs":
-        return f"{of_all}the {many} runs before {verb} {_range(usual)}"
+        return f"{of_all}its {many} runs before {verb} {_range(usual)}"
     return f"at the same time of {of_all}the {many} {found.by} before, it {verb} {_range(usual)}"
 
 
