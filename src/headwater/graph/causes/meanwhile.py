@@ -37,14 +37,20 @@ class Meanwhile(NamedTuple):
     is_cut: bool
 
 
-def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window, known: Iterable[str]) -> Meanwhile:
-    """The runs of the job that wrote the dataset in that window, or failed to, without those known already."""
+def wrote_meanwhile(
+    history: History, job: JobId, name: DatasetId, when: Window, known: Iterable[str], *, only_newest: bool
+) -> Meanwhile:
+    """The runs of the job that wrote the dataset in that window, or failed to, without those known already.
+
+    The newest of them and, unless only these are wanted, of the others those since which something differs.
+    """
     if history.is_stream(job):
         return Meanwhile((), is_cut=False)
     seen = {*known}
     failed = [*islice(_failed(history, job, when, seen), MOST + 1)]
     done = [*islice(_done(history, job, name, when, seen), MOST + 1)]
-    older = islice(_turned(history, job, name, when, done[:MOST]), _MOST_TURNS) if len(done) > MOST else ()
+    has_more = len(done) > MOST and not only_newest
+    older = islice(_turned(history, job, name, when, done[:MOST]), _MOST_TURNS) if has_more else ()
     runs = (*_not_retried(history, failed[:MOST]), *done[:MOST], *older)
     return Meanwhile(runs, is_cut=len(failed) > MOST or len(done) > MOST)
 

@@ -211,7 +211,7 @@ def _visit(history: History, here: _Next) -> Visit:
     names, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
     if parts is not None:
         names &= parts.read
-    read = Read(run, at_us, known, earlier)
+    read = Read(run, at_us, known, earlier, any(link.by == "meanwhile" for link in path))
     feeds = tuple(_feeds(history, record, names, None if wanted is None else columns, read))
     handovers = () if parts is not None else tuple(_handovers(history, read))
     sources = (*handovers, *_child_runs(history, here), *_missing_parts(history, here, feeds))

@@ -38,6 +38,8 @@ class Read(NamedTuple):
     news: Window | None
     earlier: Sequence[Record] = ()
     """Its baseline runs, newest first."""
+    is_of_meanwhile: bool = False
+    """It wrote between two reads itself: of what it read, only the newest writers are looked at."""
 
 
 class WhoWrote(NamedTuple):
@@ -67,7 +69,8 @@ def who_wrote(
     if since is None:
         return WhoWrote(tuple(found))
     known = {reader.run_id, *(writer.run.run_id for writer in found)}
-    meanwhile = [wrote_meanwhile(history, job, name, since, known) for job in jobs]
+    in_part = read.is_of_meanwhile
+    meanwhile = [wrote_meanwhile(history, job, name, since, known, only_newest=in_part) for job in jobs]
     found += (Writer(run, "meanwhile") for each in meanwhile for run in each.runs)
     return WhoWrote(tuple(found), is_cut=any(each.is_cut for each in meanwhile))
 
