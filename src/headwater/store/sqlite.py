@@ -163,7 +163,7 @@ _REMEDIES: Final = {
     sqlite3.SQLITE_CANTOPEN: ELSEWHERE,
     sqlite3.SQLITE_FULL: "free space on its disk",
     sqlite3.SQLITE_IOERR: "check its disk for errors and free space",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged: replace it with a backup",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: remove its -wal and -shm files, and replace it with a backup",
 }
 
 

@@ -1,6 +1,7 @@
 """A SQLite store is backed up while a service writes to it, and the backup is a store like any other."""
 
 import json
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -77,6 +78,23 @@ def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
         "copy.db.segments",
     ]
     assert (tmp_path / "away" / "copy.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_beside_the_write_ahead_log_of_a_killed_service_is_refused_with_what_to_remove(tmp_path: Path) -> None:
+    path, backup, wal = (tmp_path / name for name in ("headwater.db", "backup.db", "headwater.db-wal"))
+    with closing(open_store(path)) as store:
+        store.add([entry(number) for number in range(100)])
+        back_up(path, backup, ignore_progress)
+        store.add([entry(number) for number in range(100, 900)])
+    with closing(open_store(path)) as store:
+        store.add([entry(number) for number in range(900, 950)])
+        store.catch_up()
+        shutil.copy(wal, tmp_path / "left")
+    shutil.copy(backup, path)
+    shutil.copy(tmp_path / "left", wal)
+
+    with pytest.raises(SetupError, match=r"damaged: remove its -wal and -shm files, and replace it with a backup"):
+        open_store(path)
 
 
 def test_a_backup_is_of_one_moment_while_events_are_stored(tmp_path: Path) -> None:
