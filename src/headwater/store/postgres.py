@@ -213,7 +213,7 @@ class _Listener:
 
     def _listen(self) -> None:
         db = self._connection.open()
-        db.execute(f"LISTEN {CHANNEL}")
+        db.execute(f"SET idle_session_timeout = 0; LISTEN {CHANNEL}")  # it sends nothing while it waits
         if self._is_cut_off:
             log.warning("listening for the database's notifications again")
         self._is_cut_off = False

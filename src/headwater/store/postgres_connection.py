@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.adapt import Buffer, Dumper, Loader
-from psycopg.errors import ProgramLimitExceeded
+from psycopg.errors import ProgramLimitExceeded, ReadOnlySqlTransaction
 from psycopg.waiting import Ready, Wait
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
@@ -151,6 +151,11 @@ class PostgresConnection:
                 version = db.execute("SELECT version FROM shape").fetchone()
                 for step in _missing(version, steps, f"the database ({self._address})"):
                     db.execute(step)
+        except ReadOnlySqlTransaction:
+            raise SetupError(
+                f"the server of the database ({self._address}) takes no writes, as a standby does: name the primary, "
+                "or all servers with target_session_attrs=read-write (docs/stores.md)"
+            ) from None
         except psycopg.Error as fault:
             raise SetupError(
                 f"cannot make Headwater's tables in the database ({self._address}): {self._in_words(fault)}; "

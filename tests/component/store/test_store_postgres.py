@@ -499,6 +499,23 @@ def test_a_missing_database_is_reported_with_what_to_do(cluster: Cluster) -> Non
         open_store(cluster.url("lineage"))
 
 
+def test_a_server_that_takes_no_writes_is_reported_as_one(url: str) -> None:
+    with pytest.raises(SetupError, match="takes no writes, as a standby does: name the primary"):
+        open_store(f"{url}%20-c%20default_transaction_read_only%3Don")
+
+
+def test_a_process_keeps_listening_where_the_server_ends_idle_sessions(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    impatient = f"{url}%20-c%20idle_session_timeout%3D1s"
+    with closing(PostgresStore(impatient)) as store:
+        store.watch(lambda _: None, partial(try_to_follow, store))
+
+        time.sleep(2.5)
+
+    assert "lost the connection" not in caplog.text
+
+
 def test_a_database_with_tables_of_another_program_is_left_unchanged(url: str) -> None:
     with closing(psycopg.connect(url, autocommit=True)) as db:
         db.execute("CREATE TABLE log (line text)")
