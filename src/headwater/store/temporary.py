@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headwater.errors import UnavailableError
 from headwater.model.facts import Fact
 from headwater.store.connection import Row
 from headwater.store.entries import LoggedEvent, entry_today
@@ -17,6 +18,8 @@ class TemporaryStore(Store):
     """
 
     has_tree = False
+    is_incomplete = False
+    """Whether a full disk cut it short: without a journal it cannot take a transaction back, so make another one."""
 
     def __init__(self, log: Reader) -> None:
         self._log = log
@@ -34,6 +37,9 @@ class TemporaryStore(Store):
 
         An event that was accepted once and would be refused today is skipped. `also` are facts about the same from
         other events; they are ignored if no event is new.
+
+        Raises:
+            UnavailableError: the folder for temporary files is full; from now on, the store is incomplete.
         """
         new = [each for each in logged if each.log_index not in self._examined]
         self._examined.update(each.log_index for each in new)
@@ -41,8 +47,14 @@ class TemporaryStore(Store):
         self._log_indexes += [log_index for log_index, _ in entries]
         added = [entry for _, entry in entries]
         added[-1:] = [entry._replace(facts=(*entry.facts, *also)) for entry in added[-1:]]
-        new_facts = [fact for stored in self.add(added) for fact in stored.facts]
-        self.catch_up()
+        try:
+            new_facts = [fact for stored in self.add(added) for fact in stored.facts]
+            self.catch_up()
+        except UnavailableError as fault:
+            self.is_incomplete = True
+            raise UnavailableError(
+                f"asOf, logSize: there is no room for the past in the folder for temporary files ({fault.__cause__})"
+            ) from fault
         return new_facts
 
     def raw(self, digest: bytes) -> bytes | None:

@@ -109,6 +109,11 @@ class ReaderUntil(Reader):
             self._temporary.close()
 
     @property
+    def is_incomplete(self) -> bool:
+        """As of the temporary store."""
+        return self._temporary is not None and self._temporary.is_incomplete
+
+    @property
     def refolded(self) -> int:
         """The number of events folded again."""
         return len(self._refolded)

@@ -1,6 +1,7 @@
 """Past states: `asOf` and `logSize` on every read."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -32,6 +33,7 @@ from headwater.store.entries import Entry, entry_of, entry_today
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving, without_run
+from tests.support.disk import full_disk
 from tests.support.reads import read_everything, without_members
 
 PER_SERVICE = {"index", "logIndex", "receivedAt"}
@@ -794,6 +796,26 @@ def test_past_states_are_dropped_beyond_their_memory_limit(tmp_path: Path) -> No
         metrics = client.get("/metrics").text
         assert "headwater_replay_seconds_count 4.0" in metrics
         assert "headwater_pasts_bytes 10000.0" in metrics
+
+
+def test_a_past_state_that_a_full_disk_cut_short_is_built_again(tmp_path: Path) -> None:
+    query = "/api/v1/namespaces/lake/datasets?limit=1&asOf=2026-05-22T14:25:00Z"
+    with served(tmp_path) as client:
+        post(client, _at(10, outputs=[dataset("t")]))
+        assert client.delete("/api/v1/namespaces/lake/datasets/t").status_code == 200
+        post(client, _at(50, outputs=[dataset("t")]), _at(24, outputs=[dataset("late")]))
+        assert get(client, query)["totalCount"] == 1
+        for number in range(40):
+            large = facet(text=os.urandom(100_000).hex())
+            post(client, _at(24, outputs=[dataset(f"late {number}", large=large)]))
+        get(client, "/api/v1/namespaces/lake/datasets")  # all facts are stored by now
+
+        with full_disk():
+            answer = client.get(query)
+
+        assert answer.status_code == 503
+        assert "there is no room for the past in the folder for temporary files" in answer.json()["message"]
+        assert get(client, query)["totalCount"] == 41
 
 
 def test_a_job_had_the_facets_of_a_run_that_moved_to_another_job_until_it_moved(tmp_path: Path) -> None:

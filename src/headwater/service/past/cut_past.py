@@ -70,6 +70,11 @@ class CutPast:
         """An estimate of its memory."""
         return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.refolded * BYTES_OF_AN_EVENT
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether it lacks events since a full disk, for good."""
+        return self._store.is_incomplete
+
     def close(self) -> None:
         """Free the memory now: the caches form reference cycles, which only the garbage collector would find."""
         self._store.close()

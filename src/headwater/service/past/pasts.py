@@ -159,12 +159,18 @@ class Pasts:
             size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
             exact = await self._exactly(bounds, size)
             key = _Key(exact, is_cut=False) if replayed else await self._key(exact)
+            self._drop_incomplete()
             cached = self._cached.pop(key, None) or self._begin(key, size)
             self._cached[key] = cached  # now the most recently used
             await asyncio.shield(cached.building)
             await cached.past.catch_up()
             if self._is_current(exact, size, key, cached):
                 return Past(cached.past.knowledge, _stated_bounds(requested, AsOf(key.bounds.time_us, size)))
+
+    def _drop_incomplete(self) -> None:
+        self._evict(
+            [key for key, cached in self._cached.items() if cached.building.done() and cached.past.is_incomplete]
+        )
 
     async def _exactly(self, bounds: AsOf, size: int) -> AsOf:
         """The bounds, with the time of the latest event that counts."""

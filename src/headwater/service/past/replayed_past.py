@@ -68,6 +68,11 @@ class ReplayedPast:
         """An estimate of its memory."""
         return len(self._store) * BYTES_OF_AN_EVENT
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether it lacks events since a full disk, for good."""
+        return self._store.is_incomplete
+
     def close(self) -> None:
         """Free the memory now: the caches form reference cycles, which only the garbage collector would find."""
         self._store.close()
