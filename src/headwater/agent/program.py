@@ -31,7 +31,7 @@ def socket_path(home: Path) -> Path:
 
 
 def run_agent(context: AgentContext, say: Callable[[str], None]) -> None:
-    """Run an agent until SIGTERM or SIGINT; calls `say` with its addresses once it listens.
+    """Run an agent until SIGTERM, SIGINT or SIGHUP; calls `say` with its addresses once it listens.
 
     Raises:
         SetupError: another agent runs on this HEADWATER_HOME, or a socket or the database cannot be opened.
@@ -54,8 +54,9 @@ async def _running(
     agent = Agent(store, context)
     loop = asyncio.get_running_loop()
     told_to_end = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told_to_end.set)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
+            loop.add_signal_handler(number, told_to_end.set)
     servers = [_Server(create_api(agent, token)) for _, token in listeners]
     answering = [
         asyncio.create_task(server.serve([listener])) for server, (listener, _) in zip(servers, listeners, strict=True)

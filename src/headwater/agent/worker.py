@@ -240,7 +240,7 @@ class Worker:
 
 def main() -> None:
     """Carry out the agent's commands from standard input, until it says `quit` or is gone."""
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     log_to_standard_error()
     commands = os.fdopen(os.dup(0), "rb")

@@ -48,7 +48,7 @@ def run(
 ) -> None:
     """Run a pipeline file on Spark, and report its lineage.
 
-    Exit status: 0 complete, 1 failed, 2 the file is refused, 143 or 130 stopped by SIGTERM or SIGINT.
+    Exit status: 0 complete, 1 failed, 2 the file is refused, 143, 130 or 129 stopped by SIGTERM, SIGINT or SIGHUP.
 
     Example: headwater run orders.yaml --set output.iceberg.table=lake.test.orders
     """
@@ -112,7 +112,7 @@ def overrides(settings: list[str]) -> Mapping[str, str]:
 
 @contextmanager
 def signals_request(stop: StopSignal) -> Iterator[None]:
-    """In the block, SIGTERM and SIGINT ask the run to stop."""
+    """In the block, SIGTERM, SIGINT and SIGHUP ask the run to stop."""
 
     def handler(number: int, _frame: FrameType | None) -> None:
         stop.request(signal.Signals(number).name)

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C for the duration of a block."""
+"""SIGTERM, Ctrl-C and a terminal that closes, for the duration of a block."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -8,8 +8,14 @@ from types import FrameType
 
 @contextmanager
 def stop_signals_call(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """In the block, SIGTERM and SIGINT call the handler; for the main thread."""
-    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    """In the block, SIGTERM, SIGINT and SIGHUP call the handler; for the main thread.
+
+    A SIGHUP that is ignored, as under `nohup`, stays ignored.
+    """
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
@@ -147,6 +148,12 @@ def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
     assert result.returncode == 2
     assert f"another agent runs on this HEADWATER_HOME (process {agent.pid})" in result.stderr
     assert agent.get("/node")["pid"] == agent.pid
+
+
+def test_an_agent_ends_in_order_when_its_terminal_is_closed(agent: RealAgent) -> None:
+    agent.start()
+
+    assert agent.end(signal.SIGHUP) == 0
 
 
 def test_a_run_left_open_by_a_crash_is_closed_as_of_when_it_was_last_seen_and_an_ended_run_is_not(

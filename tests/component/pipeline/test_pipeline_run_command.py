@@ -159,7 +159,7 @@ def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Pa
     assert events(folder) == []
 
 
-@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, sent: signal.Signals, status: int) -> None:
     pipeline(
         folder,

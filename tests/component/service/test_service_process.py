@@ -274,6 +274,30 @@ def test_posts_in_progress_are_answered_and_stored_when_it_is_stopped(tmp_path: 
     assert stored == len(acknowledged)
 
 
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_of_its_terminal_stops_it_in_order(tmp_path: Path, sent: signal.Signals) -> None:
+    with running(tmp_path) as service:
+        service.post_events([event()])
+
+        status = service.end(sent)
+
+    assert status == 0
+
+
+def test_under_nohup_it_goes_on_when_its_terminal_is_closed(tmp_path: Path) -> None:
+    environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
+    command = ["nohup", *SERVE, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as service:
+        assert service.stdout is not None
+        line = service.stdout.readline().decode()
+
+        service.send_signal(signal.SIGHUP)
+        answer = httpx.get(f"{line.split()[-1]}/healthz")
+        service.terminate()
+
+    assert (answer.status_code, service.returncode) == (200, 0)
+
+
 def test_it_raises_its_limit_of_open_files_to_the_machines(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, soft), hard))
