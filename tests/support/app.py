@@ -1,7 +1,7 @@
 """The service as an app in this process, over a real store, without a socket."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -40,12 +40,13 @@ def serving(
     trusted: Mapping[str, Ed25519PublicKey] | None = None,
     *,
     start_us: int = START_US,
+    now_us: Callable[[], int] | None = None,
     **settings: Any,  # noqa: ANN401  of the type of each member
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures are responses. `settings` overrides members of `ServiceConfig`."""
     ticks = count(start_us, 1_000)
     config = replace(CONFIG, **settings)
-    app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
+    app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=now_us or (lambda: next(ticks)))
     with _Client(app) as client:
         yield client
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, event, facet, get, post, served
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import Body, dataset, event, facet, get, post, served, serving
 from tests.support.days import COLUMNS, Events, at, days, read, run, schema, written
 
 MART = "dataset:lake:mart"
@@ -20,8 +22,11 @@ DAY_1_US = 1_777_593_600_000_000
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """Four days without a fault; the clock stands at their beginning, so "now" is the time of the last event."""
-    with served(tmp_path, start_us=DAY_1_US) as client:
+    """Four days without a fault; "now" is the time of the last event."""
+    with (
+        closing(SqliteStore(tmp_path / "headwater.db")) as store,
+        serving(store, now_us=lambda: store.newest_us() or DAY_1_US) as client,
+    ):
         post(client, *days(1, 4))
         yield client
 
@@ -379,6 +384,14 @@ def test_the_outputs_own_job_is_missing_where_it_is_overdue_now(client: TestClie
     assert [each["digest"] for each in finding["events"]] == [digest_of(run("report", 4)[1])]
     assert found(ask(client, "job:etl:report")) == [("missing-run", "report", 0)]
     assert found(ask(client, asOf=at(6, 2))) == []  # not yet two of its intervals
+
+
+def test_a_job_is_not_overdue_by_an_event_that_is_ahead_of_the_clock(tmp_path: Path) -> None:
+    with served(tmp_path, start_us=DAY_1_US + 4 * 86_400_000_000) as client:
+        post(client, *days(1, 4))
+        post(client, event(eventTime="2099-01-01T00:00:00Z", job={"namespace": "etl", "name": "other"}))
+
+        assert found(ask(client)) == []
 
 
 def test_a_job_whose_newest_runs_began_at_the_same_time_is_overdue_for_its_output_too(client_later: TestClient) -> None:

@@ -112,7 +112,7 @@ class History(Protocol):
         """The longest time that a running stream may be silent."""
 
     def asked_us(self) -> int:
-        """The time of the question, or of the newest event if a producer's clock is ahead."""
+        """The time of the question; events may be later, where a producer's clock is ahead."""
 
 
 def writes_of(history: History, name: DatasetId, until_us: int) -> Iterator[RunSummary]:

@@ -216,7 +216,7 @@ class KnownHistory:
 
     def asked_us(self) -> int:
         """As in `History`."""
-        return max(self._asked_us, self._knowledge.store.newest_us() or 0)
+        return self._asked_us
 
     def _declared_schema_changes(self, name: DatasetId) -> Sequence[DeclaredSchemaChange]:
         """How a dataset's declared schema changed, oldest first."""
