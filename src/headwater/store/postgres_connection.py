@@ -43,6 +43,11 @@ SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.dat
 WHERE locktype = 'advisory' AND datname = current_database() AND classid::bigint = ? AND objsubid = 2
   AND pid <> pg_backend_pid() AND objid::bigint {} (?::bigint & 4294967295)
 """
+_END_OTHERS: Final = """
+SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE locktype = 'advisory' AND datname = current_database() AND classid::bigint = ? AND objsubid = 2
+  AND pid <> pg_backend_pid()
+"""
 _MIGRATES_ALONE: Final = "SELECT pg_advisory_xact_lock(7521834)"
 
 
@@ -149,8 +154,13 @@ class PostgresConnection:
                 db.execute(_MIGRATES_ALONE)
                 db.execute("CREATE TABLE IF NOT EXISTS shape (version BIGINT NOT NULL)")
                 version = db.execute("SELECT version FROM shape").fetchone()
-                for step in _missing(version, steps, f"the database ({self._address})"):
+                missing = _missing(version, steps, f"the database ({self._address})")
+                for step in missing:
                     db.execute(step)
+            if (
+                version is not None and missing
+            ):  # services of an older version would go on; when they reconnect, they find the new one
+                self._run(_END_OTHERS, (_CLAIMS,))
         except ReadOnlySqlTransaction:
             raise SetupError(
                 f"the server of the database ({self._address}) takes no writes, as a standby does: name the primary, "

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
@@ -299,6 +299,21 @@ def test_when_a_run_started_is_read_from_the_log_where_an_earlier_version_did_no
         assert stored(store) == everything
         starts = {fact.run_id: fact.started_us for fact in store.facts() if isinstance(fact, RunTimes)}
         assert starts == {RUN_IDS[0]: 1_779_459_785_000_000, RUN_IDS[1]: None}
+
+
+def test_a_service_that_runs_while_a_newer_one_migrates_its_database_stores_nothing_more(cluster: Cluster) -> None:
+    url = cluster.new_database()
+    with closing(PostgresStore(url)) as older:
+        older.signs_with("lineage.example.org+1")
+        older.add([entry(EVENTS[0])])
+
+        PostgresStore(url, [*STEPS, STEP]).close()
+
+        for _ in range(3):
+            with pytest.raises(UnavailableError):
+                older.add([entry(EVENTS[1])])
+        assert older.fault is not None
+        assert "use a newer Headwater" in older.fault
 
 
 def test_a_step_that_fails_leaves_the_database_unchanged(database: str | Path) -> None:
