@@ -157,9 +157,7 @@ class PostgresConnection:
                 missing = _missing(version, steps, f"the database ({self._address})")
                 for step in missing:
                     db.execute(step)
-            if (
-                version is not None and missing
-            ):  # services of an older version would go on; when they reconnect, they find the new one
+            if version is not None and missing:  # older services would go on; they find out as they reconnect
                 self._run(_END_OTHERS, (_CLAIMS,))
         except ReadOnlySqlTransaction:
             raise SetupError(
