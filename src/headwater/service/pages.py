@@ -47,6 +47,8 @@ class _Page(StaticFiles):
         is_hashed = Path(path).parts[:1] == ("assets",)
         response.headers["cache-control"] = "public, max-age=31536000, immutable" if is_hashed else "no-cache"
         response.headers.update(_SECURITY)
+        if "location" in response.headers:  # of a folder: relative, as a proxy may serve it under another host and path
+            response.headers["location"] = f"{Path(path).name}/"
         return response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -18,6 +18,8 @@ def built(tmp_path: Path) -> Iterator[TestClient]:
     page = tmp_path / "page"
     (page / "assets").mkdir(parents=True)
     (page / "index.html").write_text("<!doctype html><title>Headwater</title>")
+    (page / "docs").mkdir()
+    (page / "docs" / "index.html").write_text("<!doctype html><title>Reference</title>")
     (page / "icon.svg").write_text("<svg/>")
     (page / "assets" / "index-0a1b2c.js").write_text("1")
     (tmp_path / "secret.txt").write_text("secret")
@@ -42,6 +44,12 @@ def test_the_built_page_is_served_with_its_headers(
     assert (response.headers["content-type"], response.headers["cache-control"]) == (content_type, caching)
     assert response.headers["x-content-type-options"] == "nosniff"
     assert "default-src 'self'" in response.headers["content-security-policy"]
+
+
+def test_a_folder_is_reached_behind_a_proxy_that_serves_the_page_below_a_path(built: TestClient) -> None:
+    response = built.get("/docs", headers={"host": "localhost"}, follow_redirects=False)
+
+    assert (response.status_code, response.headers["location"]) == (307, "docs/")
 
 
 def test_an_unchanged_file_is_not_sent_again(built: TestClient) -> None:
