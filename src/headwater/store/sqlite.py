@@ -196,7 +196,7 @@ class SqliteStore(Store):
         """Open or create the file; `lock` is the inherited lock of a handed-over store. `known`: as in `Store`."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _only_writer(path) if lock is None else lock
+            self._lock = _only_writer(path.resolve()) if lock is None else lock
             _keep_from_others(path)
         except OSError as fault:
             raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {ELSEWHERE}") from fault

@@ -89,6 +89,14 @@ def test_a_second_process_on_one_database_is_refused(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
+def test_a_second_process_on_one_database_is_refused_also_by_a_link_to_its_file(tmp_path: Path) -> None:
+    path, link = tmp_path / "headwater.db", tmp_path / "home" / "headwater.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    with closing(SqliteStore(link)), pytest.raises(SetupError, match=r"another process \(pid \d+\) serves"):
+        SqliteStore(path)
+
+
 def test_files_are_accessible_to_their_user_only_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
