@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.model.words import so_many
 from headwater.signing.merkle import EMPTY, Growth, leaf_hash
 from headwater.store.opening import WHERE_ONE_IS, open_reader
@@ -56,6 +56,8 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
         if segments_of(unfinished).exists():
             os.replace(segments_of(unfinished), segments_of(target))
         os.replace(unfinished, target)
+    except UnavailableError as fault:  # of a segment that the copy lacks, as the store does
+        raise UnavailableError(str(fault).replace(f"{segments_of(unfinished)}", f"{segments_of(source)}")) from fault
     finally:
         _remove(unfinished)
     return content

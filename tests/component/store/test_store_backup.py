@@ -133,6 +133,13 @@ def test_a_backup_is_of_one_moment_while_events_are_stored(tmp_path: Path) -> No
         assert copy.size() == backup.entries
 
 
+def test_a_missing_segment_is_reported_by_the_folder_that_lacks_it(store: Store, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "headwater.db.segments")
+
+    with pytest.raises(UnavailableError, match=rf"not in {tmp_path}/headwater\.db\.segments: put it there"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", ignore_progress)
+
+
 @pytest.mark.parametrize("existing", ["copy.db", "copy.db.segments"])
 def test_an_existing_file_is_not_overwritten(store: Store, tmp_path: Path, existing: str) -> None:
     (tmp_path / existing).mkdir()
