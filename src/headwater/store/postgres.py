@@ -204,9 +204,10 @@ class _Listener:
         while not self._is_over.is_set():
             try:
                 self._listen()
-            except (psycopg.Error, UnavailableError):
+            except (psycopg.Error, UnavailableError) as fault:
                 if not self._is_cut_off:  # told once, however long it lasts
-                    log.warning("lost the connection for the database's notifications; reconnecting")
+                    why = str(fault).partition("\n")[0]
+                    log.warning("no connection for the database's notifications; reconnecting", extra={"fault": why})
                 self._is_cut_off = True
                 self._wake()  # whoever writes finds out, too
                 self._is_over.wait(_LOOK_EVERY_S)

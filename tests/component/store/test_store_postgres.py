@@ -425,7 +425,7 @@ def test_an_absent_server_is_logged_once_and_not_at_each_attempt(
         server.start()
         assert eventually(lambda: "notifications again" in caplog.text)
 
-    assert caplog.text.count("lost the connection") == 1
+    assert caplog.text.count("no connection for") == 1
 
 
 def test_a_process_is_notified_of_events_from_while_it_was_cut_off_although_others_stored_the_facts(
@@ -504,6 +504,21 @@ def test_a_server_that_takes_no_writes_is_reported_as_one(url: str) -> None:
         open_store(f"{url}%20-c%20default_transaction_read_only%3Don")
 
 
+def test_the_log_says_why_a_process_is_not_notified(
+    cluster: Cluster, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute("CREATE ROLE narrow LOGIN SUPERUSER")
+        store = PostgresStore(url.replace("shop@", "narrow@"))
+        db.execute("ALTER ROLE narrow NOSUPERUSER CONNECTION LIMIT 1")
+    with closing(store):
+        store.watch(lambda _: None, partial(try_to_follow, store))
+        assert eventually(lambda: "no connection for" in caplog.text)
+
+    [fault] = {record.__dict__["fault"] for record in caplog.records if "no connection for" in record.message}
+    assert 'too many connections for role "narrow"' in fault
+
+
 def test_a_process_keeps_listening_where_the_server_ends_idle_sessions(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -513,7 +528,7 @@ def test_a_process_keeps_listening_where_the_server_ends_idle_sessions(
 
         time.sleep(2.5)
 
-    assert "lost the connection" not in caplog.text
+    assert "no connection for" not in caplog.text
 
 
 def test_a_database_with_tables_of_another_program_is_left_unchanged(url: str) -> None:
