@@ -254,7 +254,9 @@ class FullDisk(SqliteStore):
         return super().add(entries)  # type: ignore[arg-type]
 
 
-def test_a_full_disk_is_reported_and_the_service_recovers_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_service_recovers_when_there_is_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(FullDisk(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True
         refusal = client.post("/api/v1/lineage", content=json.dumps(event()))
@@ -267,6 +269,8 @@ def test_a_full_disk_is_reported_and_the_service_recovers_when_there_is_room(tmp
     assert refusal.json() == {"code": 503, "message": "the event could not be stored, try again: disk full"}
     assert (unhealthy.status_code, unhealthy.json()["status"]) == (503, refusal.json()["message"])
     assert (accepted.status_code, healthy.status_code, healthy.json()) == (201, 200, {"status": "ok"})
+    told = [record.message for record in caplog.records if record.name == "headwater.service.ingest.intake"]
+    assert told == ["cannot store events", "events are stored again"]
 
 
 def test_a_service_without_posts_after_a_failure_is_healthy_again_after_a_while(tmp_path: Path) -> None:

@@ -140,7 +140,9 @@ class Intake:
                 log.error("cannot store events", extra={"fault": str(outcome)})
             self._last_failure = str(outcome), self.now_us()
             return outcome
-        self._last_failure = None
+        if self._last_failure is not None:
+            log.warning("events are stored again")
+            self._last_failure = None
         try:
             if outcome.is_new:
                 self.learn_retries.learn(outcome)
