@@ -1,5 +1,6 @@
 """Posting events: what is stored, what is refused, and with which answer."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
+from starlette.types import Message
 
 from headwater.errors import UnavailableError
 from headwater.service.request.access import Service
@@ -187,6 +190,30 @@ def test_a_body_beyond_the_limit_is_refused_also_without_a_length(store: SqliteS
         answer = client.post("/api/v1/lineage", content=endless())
 
     assert answer.status_code == 413
+
+
+def test_a_post_whose_body_is_not_complete_when_the_service_has_to_stop_may_be_repeated(client: TestClient) -> None:
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/lineage", "query_string": b"", "headers": []}
+    sent: list[Message] = []
+
+    async def wait_forever() -> Message:
+        return await asyncio.Future()
+
+    async def note(message: Message) -> None:
+        sent.append(message)
+
+    async def post_and_stop() -> None:
+        post = asyncio.ensure_future(client.app({**scope, "app": client.app}, wait_forever, note))
+        await asyncio.sleep(0.1)
+        post.cancel()
+        await post
+
+    assert client.portal is not None
+    client.portal.call(post_and_stop)
+
+    start, body = sent
+    assert start["status"] == 503
+    assert json.loads(body["body"]) == {"code": 503, "message": "the service is stopping"}
 
 
 def test_a_body_of_exactly_the_limit_is_accepted(store: SqliteStore) -> None:

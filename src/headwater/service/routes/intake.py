@@ -4,6 +4,7 @@ The routes are documented like all others, but events bypass routing, which take
 through the server.
 """
 
+from asyncio import CancelledError
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -11,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headwater.errors import HeadwaterError, InvalidInputError
+from headwater.errors import HeadwaterError, InvalidInputError, UnavailableError
 from headwater.service.gate.sight import sight_of
 from headwater.service.http.answers import answer
 from headwater.service.http.body import read_body
@@ -84,6 +85,8 @@ class IntakeMiddleware:
             response = await take(request)
         except (HeadwaterError, HTTPException, ClientDisconnect) as error:
             response = await failed(request, error)
+        except CancelledError:  # it took longer than a service waits that was told to stop
+            response = await failed(request, UnavailableError("the service is stopping"))
         await response(scope, receive, send)
 
 
