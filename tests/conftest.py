@@ -1,6 +1,7 @@
 """Fixtures for all tests: the OpenLineage specification's files, servers; and how tests are distributed."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,6 +55,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
     """Called if tests run in several processes (`-n 4`)."""
     config.option.loadscopereorder = False
     return _EnginesTogether(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _heeded_signals() -> None:
+    """Programs that tests start heed signals, even where the tests ignore them: under `nohup`, in a shell's background.
+
+    Unlike an ignored signal, one with a handler is not inherited.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -173,8 +172,7 @@ def test_a_copy_that_is_stopped_says_that_it_is_not_complete(
     with closing(psycopg.connect(url)) as blocking, closing(psycopg.connect(url, autocommit=True)) as watching:
         blocking.execute("LOCK TABLE log IN SHARE MODE")
         command = [*COMMAND, "store", "copy", str(tmp_path / "from.db"), url]
-        heeds_it = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # the tests may run where it is ignored
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeds_it) as program:
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program:
             assert eventually(
                 lambda: watching.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
             )
