@@ -270,17 +270,20 @@ class Graph(Growth):
         return self._by_shown_name(self.jobs[job].writes)
 
     def counted_edges(self, job: JobId, direction: Direction) -> dict[DatasetId, Edge]:
-        """As `reads` and `writes`, but a run that used several names of a dataset counts once, which takes longer."""
+        """As `reads` and `writes`, but a run counts once, which takes longer.
+
+        It may use several names of a dataset, or report about its own job under the id of another run.
+        """
         known = self.jobs[job]
         edges = known.reads if direction == "input" else known.writes
         shown = self._by_shown_name(edges)
-        if len(shown) == len(edges):  # as nearly always: each has one name
+        if len(shown) == len(edges) and not known.reported:  # as nearly always: each has one name
             return shown
         ends: dict[DatasetId, set[RunEnd]] = defaultdict(set)
         for name in edges:
             ends[self.shown(name)].add((direction, name))
         for name in shown:
-            if len(ends[name]) > 1:
+            if len(ends[name]) > 1 or not known.reported.keys().isdisjoint(ends[name]):
                 shown[name] = Edge(shown[name].seen, self._count_naming(known, ends[name]))
         return shown
 

@@ -392,3 +392,10 @@ def test_an_entry_about_a_job_is_not_evidence_for_a_dataset_of_the_same_name() -
     loaded = graph(run_event(inputs=[lake("a"), lake("b")], outputs=[lake("load")], facets=reported))
 
     assert sources(loaded, "load") == {("a", "lineage")}
+
+
+def test_a_run_that_reads_and_reports_the_same_read_of_another_run_of_its_job_counts_once() -> None:
+    reported = entries({"type": "JOB", "runId": "other", "inputs": [source("in")]})
+    loaded = graph(run_event(run="r", facets=reported, inputs=[lake("in")]), run_event(run="other"))
+
+    assert loaded.counted_edges(OWN, "input")[DatasetId("lake", "in")].runs == 1

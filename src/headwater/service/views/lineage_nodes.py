@@ -82,9 +82,10 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
 
 def _job_node_from(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
     """The job from its JSON for another time, which takes a third of the time of rendering it."""
-    known, activity = knowledge.graph.jobs[job], knowledge.activity(job)
-    reads = [(name, fitted(with_runs(edge, known.reads[name]))) for name, edge in alike.reads]
-    writes = [(name, fitted(with_runs(edge, known.writes[name]))) for name, edge in alike.writes]
+    graph, activity = knowledge.graph, knowledge.activity(job)
+    read, written = (graph.counted_edges(job, direction) for direction in ("input", "output"))
+    reads = [(name, fitted(with_runs(edge, read[name]))) for name, edge in alike.reads]
+    writes = [(name, fitted(with_runs(edge, written[name]))) for name, edge in alike.writes]
     node = b'%b,"latestRun":%b,"currentRunUuid":%b},"inEdges":[%b],"outEdges":[%b]}' % (
         job_data(alike.node, activity.seen),
         orjson.dumps(latest),
