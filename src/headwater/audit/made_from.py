@@ -47,8 +47,11 @@ def asked_about(file: IO[bytes], dataset: DatasetId | None, column: str | None =
         return None
 
 
-def _dataset(members: Mapping[str, str]) -> DatasetId:
-    return DatasetId(members["namespace"], members["name"])
+def _dataset(members: Mapping[str, Any]) -> DatasetId:
+    match members:
+        case {"namespace": str(namespace), "name": str(name)}:
+            return DatasetId(namespace, name)
+    raise ValueError
 
 
 class EntryBy(NamedTuple):

@@ -209,6 +209,16 @@ def test_a_bundle_that_is_not_proven_shows_no_lineage(home: Path) -> None:
     assert "what lake report is made from: not all is proven" in answer["notKnown"]
 
 
+@pytest.mark.parametrize("claimed", [{"namespace": 1, "name": []}, {"namespace": "lake"}, "lake report", 7])
+def test_a_bundle_with_an_odd_dataset_in_its_manifest_is_checked_all_the_same(home: Path, claimed: object) -> None:
+    def claim(data: bytes) -> bytes:
+        return json.dumps({**json.loads(data), "dataset": claimed}).encode()
+
+    answer = verdict(altered(bundle_of(home, *REPORT), manifest=claim))
+
+    assert (answer["verdict"], answer["madeFrom"]) == ("proven", None)
+
+
 def test_a_dataset_in_the_wrong_namespace_is_refused_with_the_one_that_was_meant(home: Path) -> None:
     result = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "shop.orders")
 
