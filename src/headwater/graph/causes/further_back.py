@@ -35,13 +35,13 @@ def at_same_time(visit: Visit, history: History, period_us: int) -> Iterator[The
 
     What began lately would otherwise look as if it had always been so.
     """
-    run = visit.run
-    latest = visit.earlier[: BASELINE // 2]
-    before_us = latest[-1].summary.started_us if len(latest) == BASELINE // 2 else None
+    run, latest = visit.run, visit.earlier[: BASELINE // 2]
+    if len(latest) < BASELINE // 2:
+        return
+    before_us = latest[-1].summary.started_us
     for back in range(1, TIMES + 1):
-        then_us = run.started_us - back * period_us
-        found = _nearest(history, run, then_us)
-        if found is not None and before_us is not None and found.started_us < before_us:
+        found = _nearest(history, run, run.started_us - back * period_us)
+        if found is not None and found.started_us < before_us:
             yield Then(back, history.record(found.run_id))
 
 
