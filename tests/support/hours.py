@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from starlette.testclient import TestClient
+
 from tests.support.app import event
 
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
@@ -36,3 +38,10 @@ def ran(
     }
     start = event(eventType="START", eventTime=at_hour(hour), **about)
     return [start, event(eventType=state, eventTime=at_hour(hour + minutes / 60), **about)]
+
+
+def batch(client: TestClient, events: Events) -> None:
+    """Post them in batches of 200; all are accepted."""
+    for first in range(0, len(events), 200):
+        response = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
+        assert response.json()["summary"]["failed"] == 0, response.text

@@ -10,19 +10,13 @@ from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, event, facet, get, served, without_run
 from tests.support.days import read, written
-from tests.support.hours import Events, at_hour, ran
+from tests.support.hours import Events, at_hour, batch, ran
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     with served(tmp_path) as client:
         yield client
-
-
-def batch(client: TestClient, events: Events) -> None:
-    for first in range(0, len(events), 200):
-        response = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
-        assert response.json()["summary"]["failed"] == 0, response.text
 
 
 def findings(client: TestClient, as_of: float, node_id: str = "dataset:lake:mart") -> list[Body]:
