@@ -40,7 +40,7 @@ from headwater.model.facets.own import SubjectFacet
 from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
-from headwater.model.times import AFTER_ALL_US
+from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
 from headwater.service.knowledge.activity import Activity, KnownRun
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
@@ -310,7 +310,7 @@ class KnownHistory:
 
     def _runs_of(self, job: JobId, until_us: int = AFTER_ALL_US) -> Sequence[RunSummary]:
         activity = self._activity(job)
-        runs = () if activity is None else activity.begun_by(until_us, self._began_us)
+        runs = () if activity is None else activity.begun_between(BEFORE_ALL_US, until_us, self._began_us)
         begun = (run for run in map(self._begun, runs) if run is not None and run.started_us <= until_us)
         return tuple(sorted(islice(begun, _MOST_RUNS), key=_begin, reverse=True))
 
