@@ -1,6 +1,5 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
-from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import Annotated, Final
 
@@ -23,6 +22,7 @@ from headwater.cli.service_client import (
     service_at,
 )
 from headwater.errors import HeadwaterError, NotFoundError
+from headwater.model.names import JobId, called, namesakes
 from headwater.model.words import so_many
 
 _DIGEST: Final = 19
@@ -98,10 +98,9 @@ def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, s
     console.print()
     console.print(Line(_summary(answer, labels), style="bold" if not answer["findings"] else "dim"))
     if not answer["findings"]:
-        jobs = {(each["run"]["job"]["namespace"], each["run"]["job"]["name"]) for each in answer["lookedAt"]}
-        several = {name for name, count in Counter(name for _, name in jobs).items() if count > 1}
+        alike = namesakes(_job(each["run"]) for each in answer["lookedAt"])
         for looked_at in answer["lookedAt"]:
-            console.print(_looked_at(looked_at, several))
+            console.print(_looked_at(looked_at, alike))
         console.print(Line(f"what has changed since it was right: {_comparison(target)}", style="dim"))
     if answer["isCut"]:
         console.print(Line("the search stopped at --depth; a larger value goes further upstream", style="yellow"))
@@ -143,12 +142,14 @@ def _comparison(target: str) -> str:
     return "headwater diff TIME"
 
 
-def _looked_at(looked_at: Answer, several: Container[str]) -> Line:
-    """A run, with the namespace of its job if jobs of several namespaces have that name."""
-    run, job = looked_at["run"], looked_at["run"]["job"]
+def _job(run: Answer) -> JobId:
+    return JobId(run["job"]["namespace"], run["job"]["name"])
+
+
+def _looked_at(looked_at: Answer, alike: Container[str]) -> Line:
+    run = looked_at["run"]
     earlier = so_many(looked_at["comparedWith"], "earlier run")
-    called = f"{job['namespace']}:{job['name']}" if job["name"] in several else job["name"]
-    line = f"  {run['id']} of {called}, compared with {earlier}"
+    line = f"  {run['id']} of {called(_job(run), alike)}, compared with {earlier}"
     return Line(line, style="dim")
 
 

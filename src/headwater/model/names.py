@@ -6,7 +6,8 @@ reading is meant: hence `readings`. Passwords in names are stripped (`sanitized`
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from typing import Literal, NamedTuple, TypeVar
 
 from headwater.errors import InvalidNameError
@@ -70,6 +71,22 @@ GraphNode = DatasetId | JobId
 AnyNode = GraphNode | ColumnId
 """A graph node or column, which a node id can name. (Nodes that sign events are machines, with other ids.)"""
 NodeT = TypeVar("NodeT", bound=GraphNode)
+
+
+def namesakes(nodes: Iterable[GraphNode]) -> frozenset[str]:
+    """The ids of the jobs that have the name of another job, and of the datasets that have that of another dataset.
+
+    >>> sorted(namesakes([DatasetId("a", "t"), DatasetId("b", "t"), JobId("a", "t")]))
+    ['dataset:a:t', 'dataset:b:t']
+    """
+    by_id = {node.node_id: node for node in nodes}
+    count = Counter((type(node), node.name) for node in by_id.values())
+    return frozenset(node_id for node_id, node in by_id.items() if count[type(node), node.name] > 1)
+
+
+def called(node: GraphNode, alike: Container[str]) -> str:
+    """The name of a job or dataset for a sentence; with its namespace if it is among these `namesakes`."""
+    return f"{node.namespace}:{node.name}" if node.node_id in alike else node.name
 
 
 def without_column(node: NodeT | ColumnId) -> NodeT | DatasetId:

@@ -16,7 +16,7 @@ from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Feed, Handover, Link, Parts, Visit, Window, Writer
 from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import DatasetId, JobId, namesakes
 
 MAX_RUNS: Final = 200
 """The most runs that one walk visits."""
@@ -93,21 +93,21 @@ def trail(history: History, start: Start, max_hops: int) -> Generator[None, None
         walk.visit(here)
         yield
     visits = sorted(walk.visits.values(), key=lambda visit: visit.hops)
-    ambiguous = frozenset(_ambiguous(visits))
-    return Trail(tuple(replace(visit, ambiguous=ambiguous) for visit in visits), walk.is_cut)
+    alike = namesakes(_mentioned(visits))
+    return Trail(tuple(replace(visit, alike=alike) for visit in visits), walk.is_cut)
 
 
-def _ambiguous(visits: Iterable[Visit]) -> Iterator[DatasetId | JobId]:
-    """The datasets that share their name with another dataset, and the jobs that do with another job."""
-    nodes: set[DatasetId | JobId] = set()
+def _mentioned(visits: Iterable[Visit]) -> Iterator[DatasetId | JobId]:
+    """The datasets and jobs that findings may name."""
     for visit in visits:
         for record in (visit.record, *visit.earlier):
-            nodes |= {record.summary.job, *record.summary.reads, *record.summary.writes}
+            yield record.summary.job
+            yield from record.summary.reads
+            yield from record.summary.writes
         for feed in visit.feeds:
-            nodes |= {feed.dataset, *feed.jobs}
-        nodes |= {giver.job for giver in visit.handovers}
-    count = Counter((type(node), node.name) for node in nodes)
-    yield from (node for node in nodes if count[type(node), node.name] > 1)
+            yield feed.dataset
+            yield from feed.jobs
+        yield from (giver.job for giver in visit.handovers)
 
 
 class _Walk:

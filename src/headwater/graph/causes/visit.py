@@ -9,7 +9,7 @@ from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.record import End, Record, RunSummary
 from headwater.graph.structs import Nesting
 from headwater.model.events import Direction
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import DatasetId, JobId, called
 
 By = Literal["version", "named", "time", "meanwhile", "stream", "attempt", "part", "whole"]
 """The evidence that a run wrote what was read. `version`: both sides report it; `named`: named in a report of the
@@ -119,8 +119,8 @@ class Visit:
     """Whether the awaited run is due."""
     missed: tuple[Feed, ...] = ()
     """If it is: the failed runs since this one that should have written what it would have read."""
-    ambiguous: AbstractSet[DatasetId | JobId] = frozenset()
-    """The datasets on the trail, and the jobs, that share their name with another one in another namespace."""
+    alike: AbstractSet[str] = frozenset()
+    """The ids of the datasets on the trail, and of the jobs, that have the name of another one."""
 
     @property
     def run(self) -> RunSummary:
@@ -134,7 +134,7 @@ class Visit:
 
     def called(self, node: DatasetId | JobId) -> str:
         """The name of a dataset or job for a sentence, with the namespace where another one has that name."""
-        return f"{node.namespace}:{node.name}" if node in self.ambiguous else node.name
+        return called(node, self.alike)
 
     def is_news(self, since: Record) -> bool:
         """Whether a state that began with that run of the job was new since the reader's previous read."""

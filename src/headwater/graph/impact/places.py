@@ -1,12 +1,11 @@
 """The places that a walk may reach, and the edges that start at them."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.structs import lies_in, structs_of
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId, JobId, called, namesakes
 
 Kind = Literal["column", "dataset", "job"]
 
@@ -41,11 +40,9 @@ class Place:
 def tell_apart(places: Iterable[Place]) -> None:
     """Call places by namespace and name where several jobs, or several datasets, have one name."""
     every = [*places]
-    owners = {(place.kind == "job", place.owner) for place in every}
-    count = Counter((is_job, owner.name) for is_job, owner in owners)
+    alike = namesakes(place.owner for place in every)
     for place in every:
-        if count[place.kind == "job", place.owner.name] > 1:
-            place.called = f"{place.owner.namespace}:{place.owner.name}"
+        place.called = called(place.owner, alike)
 
 
 class ReachedPlaces:
