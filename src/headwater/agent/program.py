@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from headwater.agent.loop import Agent, AgentContext
 from headwater.agent.store import AgentStore
 from headwater.errors import SetupError
 from headwater.http1 import Http1OnlyProtocol
+from headwater.observe.signals import stop_signals
 
 _LONGEST_SOCKET_PATH: Final = 107
 _ANSWERS_WITHIN_S: Final = 2
@@ -54,9 +54,8 @@ async def _running(
     agent = Agent(store, context)
     loop = asyncio.get_running_loop()
     told_to_end = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
-            loop.add_signal_handler(number, told_to_end.set)
+    for number in stop_signals():
+        loop.add_signal_handler(number, told_to_end.set)
     servers = [_Server(create_api(agent, token)) for _, token in listeners]
     answering = [
         asyncio.create_task(server.serve([listener])) for server, (listener, _) in zip(servers, listeners, strict=True)

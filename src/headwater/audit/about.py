@@ -156,9 +156,8 @@ def _destinations(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Ite
 
 def _in_facets(found: tuple[Fact, ...], bodies: Mapping[bytes, bytes]) -> Iterator[DatasetId]:
     """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
-    naming = (
-        fact for fact in found if not isinstance(fact, RunFacet | JobFacet | ObservedFacet)
-    )  # these name no others
+    # Facets of runs and jobs, and those that runs observe, name no others.
+    naming = (fact for fact in found if not isinstance(fact, RunFacet | JobFacet | ObservedFacet))
     for element in event_content(0, naming, lambda name: name).layout:
         for end in element.ends:
             match end:

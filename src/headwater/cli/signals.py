@@ -1,20 +1,27 @@
 """SIGTERM, Ctrl-C and a terminal that closes, for the duration of a block."""
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from headwater.observe.signals import stop_signals
+
+Handler = Callable[[int, FrameType | None], object]
+
 
 @contextmanager
-def stop_signals_call(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+def stop_signals_call(handler: Handler) -> Iterator[None]:
     """In the block, SIGTERM, SIGINT and SIGHUP call the handler; for the main thread.
 
     A SIGHUP that is ignored, as under `nohup`, stays ignored.
     """
-    numbers = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
+    with _handled(stop_signals(), handler):
+        yield
+
+
+@contextmanager
+def _handled(numbers: Iterable[signal.Signals], handler: Handler) -> Iterator[None]:
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -36,8 +43,5 @@ def sigterm_interrupts() -> Iterator[None]:
     def interrupt(*_: object) -> None:
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
+    with _handled((signal.SIGTERM,), interrupt):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

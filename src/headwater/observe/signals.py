@@ -23,6 +23,12 @@ _open: Final[list["Signals"]] = []
 _forking: Final = threading.local()
 
 
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """The signals that stop a program; without SIGHUP if that is ignored, as under `nohup`."""
+    is_hup_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGTERM, signal.SIGINT, *(() if is_hup_ignored else (signal.SIGHUP,)))
+
+
 class SignalCallbacks(NamedTuple):
     """A run's callbacks for a signal; none may wait for a lock of the interrupted thread.
 

@@ -255,11 +255,8 @@ def _news_of(awaited: Awaited, outcome: Outcome) -> Outcome:
 def main() -> None:
     """Open the store, then record events until the service ends."""
     log_to_stderr()
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # the service ends this process, once nothing is queued
+    # The service ends this process, once nothing is queued.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     events, requests = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
